@@ -1,0 +1,12 @@
+//! Routing, retry and fallback policy of an AI-API gateway as a pure state machine.
+#![no_std]
+
+extern crate alloc;
+
+pub mod money;
+pub mod share;
+pub mod time;
+
+pub use money::{Money, Price};
+pub use share::Share;
+pub use time::{Duration, Instant};
