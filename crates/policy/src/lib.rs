@@ -3,8 +3,13 @@
 
 extern crate alloc;
 
+pub mod config;
+pub mod event;
 pub mod money;
+pub mod outcome;
 pub mod share;
+pub mod target;
+pub mod text;
 pub mod time;
 
 pub use money::{Money, Price};

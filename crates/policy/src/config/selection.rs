@@ -1,0 +1,101 @@
+use crate::{Duration, Share};
+
+/// Which of the eligible targets is chosen.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields, default))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Selection {
+    /// The rule within a group.
+    pub strategy: Strategy,
+    /// Whether requests of a conversation stay with one target.
+    pub sticky: Sticky,
+    /// Above this share of a group's targets out of service, health is ignored (panic); one for never.
+    pub panic_threshold: Share,
+}
+
+/// The rule that picks one of the eligible targets of a group.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Strategy {
+    /// The first in the group's order.
+    Ordered,
+    /// At random, by the targets' weights.
+    Weighted,
+    /// In turn.
+    RoundRobin,
+    /// Fewest attempts in flight from this gateway.
+    LeastInFlight,
+    /// Lowest recent latency; targets without data first.
+    LowestLatency,
+    /// Lowest estimated cost of this request.
+    Cheapest,
+    /// The less loaded of two random ones.
+    TwoChoices,
+    /// Best health score.
+    HealthScore,
+}
+
+/// Whether requests of a conversation stay with one target.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Sticky {
+    /// No.
+    No,
+    /// By session, while the target is eligible.
+    Session,
+}
+
+/// A second attempt on another target while the first is slow.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Hedge {
+    /// Started once the first attempt is slower than this quantile of its target.
+    pub after_quantile: Share,
+    /// Never earlier than this.
+    pub at_least: Duration,
+}
+
+/// Ejection of targets much worse than their peers.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Outlier {
+    /// How often targets are compared.
+    pub interval: Duration,
+    /// The most of a group that may be out.
+    pub max_ejected: Share,
+    /// Success rate below the group's mean by this much is an outlier.
+    pub below_mean: Share,
+}
+
+/// How many gateway replicas run this policy, and what they share.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields, default))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Replicas {
+    /// How many; at least 1.
+    pub count: u32,
+    /// What breakers and budgets of different replicas know of each other.
+    pub sharing: Sharing,
+}
+
+/// What replicas know of each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Sharing {
+    /// Nothing.
+    Private,
+    /// Everything, this much later.
+    After(Duration),
+}

@@ -1,0 +1,317 @@
+//! What goes into the router, and what comes out.
+
+use crate::config::RecoveryAction;
+use crate::outcome::{Answer, Failure, FailureClass, Usage};
+use crate::target::{ClassId, TargetId};
+use crate::{Duration, Instant, Money};
+
+/// A request inside one router: a slot, and the generation that makes a stale handle harmless.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct RequestRef {
+    /// Dense index, reused after the request has ended.
+    pub slot: u32,
+    /// Counts the uses of the slot.
+    pub generation: u32,
+}
+
+/// One attempt of one request.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct AttemptRef {
+    /// The request it belongs to.
+    pub request: RequestRef,
+    /// 1 for the first attempt.
+    pub number: u16,
+}
+
+/// One call of the gateway, as far as a gateway can know it.
+///
+/// There is no output length here, and no luck: a policy that needs them cannot be embedded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Request {
+    /// The caller's identifier; the router only hands it back.
+    pub id: u64,
+    /// Random bits for this request's jitter and weighted choices; the router draws nothing itself.
+    pub salt: u64,
+    /// Its route class.
+    pub class: ClassId,
+    /// Prompt length in tokens.
+    pub input_tokens: u32,
+    /// The most output the caller asked for, in tokens.
+    pub max_output_tokens: u32,
+    /// Whether the caller takes the answer as a stream.
+    pub streamed: bool,
+    /// Same for all requests of one conversation.
+    pub session: u64,
+}
+
+/// What happened. `Copy`, so that `{now, event}` can be logged and replayed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Event {
+    /// A request came in.
+    Arrived(Request),
+    /// Response headers of an attempt came.
+    Headers(AttemptRef),
+    /// The first output of an attempt came.
+    FirstOutput(AttemptRef),
+    /// Output was last seen at this time. Needed only as often as the idle timeout; batches are fine.
+    Progress {
+        /// The attempt that streams.
+        attempt: AttemptRef,
+        /// When its latest output came.
+        at: Instant,
+    },
+    /// The response is complete.
+    Ended {
+        /// The attempt that ended.
+        attempt: AttemptRef,
+        /// What it is billed for.
+        usage: Usage,
+        /// What validation said.
+        answer: Answer,
+    },
+    /// The attempt failed by itself.
+    Failed {
+        /// The attempt that failed.
+        attempt: AttemptRef,
+        /// How.
+        failure: Failure,
+    },
+    /// The attempt could not be sent: no connection in the gateway's own pool. Blames no target.
+    NotSent(AttemptRef),
+    /// A timer set by [`Action::SetTimer`] fired.
+    Timer {
+        /// The request it was set for.
+        request: RequestRef,
+        /// The epoch it was set with; older ones are ignored.
+        epoch: u32,
+    },
+    /// The caller went away.
+    Cancelled(RequestRef),
+    /// An operator took a target out (`off: true`) or put it back.
+    KillSwitch {
+        /// The target; `None` for all recovery of this policy.
+        target: Option<TargetId>,
+        /// True to take it out.
+        off: bool,
+    },
+}
+
+/// What the embedder must do, in the order given.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Action {
+    /// Send the request to a target.
+    Send(Send),
+    /// Wake the request at `at` with this epoch. Replaces any earlier timer of the request.
+    SetTimer {
+        /// The request to wake.
+        request: RequestRef,
+        /// When.
+        at: Instant,
+        /// To be handed back.
+        epoch: u32,
+    },
+    /// Abort an attempt in flight; its later events are ignored.
+    Cancel {
+        /// The attempt to abort.
+        attempt: AttemptRef,
+        /// The class it ends with: `timeout`, `caller_cancelled`, `partial_stream` …
+        class: FailureClass,
+    },
+    /// Pass this attempt's output to the caller from now on: the commit boundary.
+    Release(AttemptRef),
+    /// Why a further attempt was allowed, delayed or refused after an attempt ended.
+    Decided {
+        /// The attempt that ended.
+        attempt: AttemptRef,
+        /// What was decided, and why.
+        decision: Decision,
+    },
+    /// The request is closed. Exactly one per request, and the last action for it.
+    Finish {
+        /// The closed request.
+        request: RequestRef,
+        /// How it ended.
+        result: Terminal,
+    },
+    /// A breaker changed state.
+    Breaker {
+        /// Position in [`crate::Router::breakers`].
+        breaker: u16,
+        /// The new state.
+        state: BreakerState,
+        /// When an open breaker may next admit; `now` otherwise.
+        until: Instant,
+    },
+}
+
+/// One send, with the evidence for it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Send {
+    /// Request and attempt number.
+    pub attempt: AttemptRef,
+    /// Where to.
+    pub target: TargetId,
+    /// Position of the target's group among the class's groups.
+    pub group: u8,
+    /// Which kind of recovery this attempt is; `None` for the first.
+    pub recovery: Option<RecoveryAction>,
+    /// State of the target's tightest breaker at the moment of sending.
+    pub breaker: BreakerState,
+    /// Time waited before it (backoff, Retry-After, an open breaker).
+    pub waited: Duration,
+    /// The wait hint that was honoured within that, if any.
+    pub retry_after: Option<Duration>,
+    /// Deadline left at the moment of sending.
+    pub remaining: Duration,
+    /// The attempt's own time limit, from now.
+    pub timeout: Duration,
+}
+
+/// State of a circuit breaker. Closed is healthy.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum BreakerState {
+    /// Admits everything.
+    #[default]
+    Closed,
+    /// Admits nothing.
+    Open,
+    /// Admits a bounded number of probes.
+    HalfOpen,
+    /// Admits a growing share after recovery.
+    Ramping,
+}
+
+impl BreakerState {
+    /// The state's name in the ledger.
+    pub const fn name(self) -> &'static str {
+        match self {
+            BreakerState::Closed => "closed",
+            BreakerState::Open => "open",
+            BreakerState::HalfOpen => "half_open",
+            BreakerState::Ramping => "ramping",
+        }
+    }
+}
+
+/// What the gates said after an attempt ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Decision {
+    /// A further attempt is allowed, after `wait`.
+    Recover {
+        /// The kind of recovery.
+        action: RecoveryAction,
+        /// Backoff, Retry-After or wait for a breaker.
+        wait: Duration,
+    },
+    /// No further attempt.
+    Stop(StopReason),
+}
+
+/// The gate that stopped recovery, in gate order; every stop has one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StopReason {
+    /// Gate 1: the matrix allows nothing for this class.
+    FailureClass,
+    /// Gate 2: output had been released.
+    Committed,
+    /// Gate 3: the operation may have had effects.
+    NotIdempotent,
+    /// Gate 4: attempts spent.
+    Attempts,
+    /// Gate 4: not enough time for a useful attempt.
+    Deadline,
+    /// Gate 4: added-latency budget spent.
+    AddedLatency,
+    /// Gate 4: money spent.
+    Cost,
+    /// Gate 4: the shared retry budget denied it.
+    RetryBudget,
+    /// Gate 4: the wait asked for does not fit.
+    WaitTooLong,
+    /// No target is eligible: breakers, exclusions, capabilities, context, approval.
+    NoEligibleTarget,
+    /// The caller went away.
+    CallerCancelled,
+    /// An operator's kill switch forbids recovery.
+    KillSwitch,
+}
+
+impl StopReason {
+    /// The reason's name in the ledger.
+    pub const fn name(self) -> &'static str {
+        match self {
+            StopReason::FailureClass => "failure_class",
+            StopReason::Committed => "committed",
+            StopReason::NotIdempotent => "not_idempotent",
+            StopReason::Attempts => "attempts",
+            StopReason::Deadline => "deadline",
+            StopReason::AddedLatency => "added_latency",
+            StopReason::Cost => "cost",
+            StopReason::RetryBudget => "retry_budget",
+            StopReason::WaitTooLong => "wait_too_long",
+            StopReason::NoEligibleTarget => "no_eligible_target",
+            StopReason::CallerCancelled => "caller_cancelled",
+            StopReason::KillSwitch => "kill_switch",
+        }
+    }
+}
+
+/// How a request ended: the typed result for the application.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Terminal {
+    /// The caller's identifier of the request.
+    pub id: u64,
+    /// What the application gets.
+    pub outcome: Outcome,
+    /// HTTP status to answer with.
+    pub status: u16,
+    /// The class of the failure the caller sees; `None` for an answer.
+    pub class: Option<FailureClass>,
+    /// The gate that ended it; `None` for an answer.
+    pub stop: Option<StopReason>,
+    /// Whether the caller may sensibly send it again.
+    pub retryable: bool,
+    /// When it may, if known.
+    pub retry_after: Option<Duration>,
+    /// Attempts that were sent.
+    pub attempts: u16,
+    /// Cost of all attempts as far as the router knows it.
+    pub cost: Money,
+}
+
+/// The kinds of terminal result.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// A valid answer by this attempt.
+    Answered(u16),
+    /// A valid refusal by this attempt: a result.
+    Refused(u16),
+    /// All that was allowed was tried.
+    Exhausted,
+    /// The caller cancelled.
+    Cancelled,
+    /// Output had begun and broke off; never replayed.
+    Partial,
+    /// The policy forbids recovery from this failure.
+    PolicyStop,
+    /// The deadline passed.
+    Deadline,
+    /// No target was eligible.
+    NoEligibleTarget,
+}
+
+impl Outcome {
+    /// The outcome's name in the ledger.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Outcome::Answered(_) => "success",
+            Outcome::Refused(_) => "refusal",
+            Outcome::Exhausted => "exhausted",
+            Outcome::Cancelled => "cancelled",
+            Outcome::Partial => "partial",
+            Outcome::PolicyStop => "policy_stop",
+            Outcome::Deadline => "deadline",
+            Outcome::NoEligibleTarget => "no_eligible_target",
+        }
+    }
+}

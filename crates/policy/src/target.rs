@@ -1,0 +1,150 @@
+//! Where attempts can go, and what the product says about each route class.
+//!
+//! The embedder (or the scenario) owns these facts; the policy only chooses among them.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::{Duration, Money, Price};
+
+/// The most targets one router serves: eligibility is a bit set of this size.
+pub const MAX_TARGETS: usize = 256;
+
+/// A target, by its position in [`Topology::targets`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct TargetId(pub u16);
+
+/// A route class, by its position in [`Topology::classes`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ClassId(pub u16);
+
+/// Everything the router may choose from.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Topology {
+    /// At most [`MAX_TARGETS`]; names are unique.
+    pub targets: Vec<Target>,
+    /// At least one; names are unique.
+    pub classes: Vec<RouteClass>,
+}
+
+/// One place an attempt can be sent to: provider + model + region + deployment + account.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Target {
+    /// Unique name.
+    pub name: String,
+    /// Who runs it.
+    pub provider: String,
+    /// The model; targets of one model keep one contract.
+    pub model: String,
+    /// Where it runs.
+    pub region: String,
+    /// The deployment in that region.
+    pub deployment: String,
+    /// The account whose limits and credential it uses.
+    pub account: String,
+    /// What it charges.
+    pub price: Price,
+    /// Input and output tokens together that fit; `u32::MAX` where unknown.
+    pub context_tokens: u32,
+    /// What it can do.
+    pub capabilities: Capabilities,
+    /// Relative weight for weighted selection; at least 1.
+    pub weight: u32,
+    /// Attempts that may be in flight here as failovers or substitutions, where declared.
+    pub failover_in_flight: Option<u32>,
+    /// Attempt latency to expect before anything was seen: a stated prior for the p95.
+    pub prior_latency: Duration,
+}
+
+/// What a target can do beyond text in, text out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Capabilities(u32);
+
+impl Capabilities {
+    /// Plain text in, text out.
+    pub const NONE: Capabilities = Capabilities(0);
+    /// The names a file may use, in bit order.
+    pub const NAMES: [&'static str; 8] = [
+        "streaming",
+        "tools",
+        "parallel_tools",
+        "structured_output",
+        "vision",
+        "audio",
+        "long_output",
+        "safety_profile",
+    ];
+
+    /// The set with the capability of this name; `None` where no capability has it.
+    pub fn named(name: &str) -> Option<Capabilities> {
+        Capabilities::NAMES.iter().position(|n| *n == name).map(|i| Capabilities(1 << i))
+    }
+
+    /// Both sets together.
+    pub const fn with(self, other: Capabilities) -> Capabilities {
+        Capabilities(self.0 | other.0)
+    }
+
+    /// True where `self` has all that `required` asks.
+    pub const fn covers(self, required: Capabilities) -> bool {
+        required.0 & !self.0 == 0
+    }
+}
+
+/// The part a group of targets plays for a route class.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Role {
+    /// Tried first.
+    Primary,
+    /// Tried when earlier groups cannot serve; numbered from 1.
+    Fallback(u8),
+    /// A cheaper model.
+    Cheaper,
+    /// A model with a larger context window.
+    LargerWindow,
+}
+
+/// Targets that stand side by side.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Group {
+    /// The part it plays.
+    pub role: Role,
+    /// In the order the product prefers; not empty.
+    pub targets: Vec<TargetId>,
+}
+
+/// What a request of this class may do outside the model.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum SideEffects {
+    /// Nothing.
+    #[default]
+    None,
+    /// Tools that only read.
+    ReadOnly,
+    /// Tools that may write: an ambiguous failure may have done it already.
+    WritePossible,
+}
+
+/// Product facts of one route class: what the application needs and allows.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RouteClass {
+    /// Unique name.
+    pub name: String,
+    /// From arrival to the end of the answer; `Duration::MAX` for none.
+    pub deadline_total: Duration,
+    /// From arrival to the first output; `Duration::MAX` for none.
+    pub deadline_first_output: Duration,
+    /// What the request may do outside the model.
+    pub side_effects: SideEffects,
+    /// What every target that serves it must be able to do.
+    pub required: Capabilities,
+    /// Models approved as substitutes, in order of preference.
+    pub substitutes: Vec<String>,
+    /// The most all attempts of one request may cost; `Money::MAX` for no ceiling.
+    pub max_cost: Money,
+    /// In the order they are tried; the first is the primary group.
+    pub groups: Vec<Group>,
+}
