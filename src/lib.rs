@@ -1,1 +1,6 @@
-//! x
+//! A deterministic discrete-event simulator for the routing and fallback
+//! policies of AI-API gateways.
+
+pub mod draw;
+pub mod hist;
+pub mod queue;
