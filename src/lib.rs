@@ -4,3 +4,4 @@
 pub mod draw;
 pub mod hist;
 pub mod queue;
+pub mod stats;
