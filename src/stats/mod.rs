@@ -14,6 +14,8 @@
 //! Pure: no clock, no randomness, no files. The quantiles of Student t use the
 //! platform's float functions, so round what is printed.
 
+#[cfg(test)]
+mod coverage;
 mod estimate;
 mod gate;
 mod jackknife;

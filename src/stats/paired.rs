@@ -71,75 +71,8 @@ fn judge(a: &Jackknife, b: &Jackknife) -> Paired {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Hits, Ratio, estimate};
+    use super::super::Hits;
     use super::*;
-
-    /// SplitMix64: enough for the test's own worlds.
-    struct Draws(u64);
-
-    impl Draws {
-        fn unit(&mut self) -> f64 {
-            self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-            let mut z = self.0;
-            z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-            z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-            ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
-        }
-
-        /// A world of 300 to 500 requests that share one success rate of 0.85 to
-        /// 0.95: correlated, as requests of a run are. The mean rate is 0.9.
-        fn world(&mut self) -> Ratio {
-            let denominator = 300.0 + (self.unit() * 200.0).floor();
-            Ratio { numerator: denominator * (0.85 + 0.1 * self.unit()), denominator }
-        }
-
-        fn sample(&mut self, worlds: usize) -> Sample<'static> {
-            let worlds: Vec<Ratio> = (0..worlds).map(|_| self.world()).collect();
-            let requests = worlds.iter().map(|w| w.denominator).sum::<f64>() as u64;
-            Sample::ratio(worlds, requests)
-        }
-    }
-
-    #[test]
-    fn the_same_policy_on_the_same_worlds_is_exactly_zero() {
-        let (a, b) = (Draws(7).sample(10), Draws(7).sample(10));
-        let got = paired(&a, &b);
-        assert_eq!((got.difference, got.ci95), (Some(0.0), Some((0.0, 0.0))));
-        assert_eq!(got.verdict, Some(Verdict::Identical));
-        assert!((got.correlation.unwrap() - 1.0).abs() < 1e-12);
-    }
-
-    #[test]
-    fn the_same_policy_on_other_worlds_is_clear_in_5_percent() {
-        let mut draws = Draws(1);
-        let rejected = (0..2_000)
-            .filter(|_| {
-                let (a, b) = (draws.sample(10), draws.sample(10));
-                paired(&a, &b).verdict == Some(Verdict::Clear)
-            })
-            .count();
-        // The standard error of 2,000 trials at 5 % is 0.49 %.
-        let share = rejected as f64 / 2_000.0;
-        assert!((share - 0.05).abs() <= 0.015, "{share}");
-    }
-
-    #[test]
-    fn intervals_cover_what_they_promise() {
-        let mut draws = Draws(2);
-        let (mut over_worlds, mut over_requests) = (0, 0);
-        for _ in 0..2_000 {
-            let got = estimate(&draws.sample(10));
-            let (lo, hi) = got.ci95.unwrap();
-            over_worlds += usize::from(lo <= 0.9 && 0.9 <= hi);
-            let value = got.value.unwrap();
-            let half = 1.96 * (value * (1.0 - value) / got.n as f64).sqrt();
-            over_requests += usize::from((value - 0.9).abs() <= half);
-        }
-        // Three standard errors of 2,000 trials at 95 % are 1.46 %.
-        assert!((over_worlds as f64 / 2_000.0 - 0.95).abs() <= 0.0147, "{over_worlds}");
-        // Treating requests as independent promises 95 % and does not hold it.
-        assert!(over_requests < 1_600, "{over_requests}");
-    }
 
     #[test]
     fn pairing_by_hand() {

