@@ -5,4 +5,5 @@ pub mod dist;
 pub mod draw;
 pub mod hist;
 pub mod queue;
+pub mod scenario;
 pub mod stats;

@@ -1,0 +1,24 @@
+//! Scenario files and model cards: what a user writes, parsed into types that cannot be wrong.
+
+mod card;
+mod dist_spec;
+mod file;
+mod limits;
+mod traffic;
+mod units;
+mod weather;
+
+pub use card::{
+    Abort, AbortRule, Billing, Capacity, FailureShare, Failures, Latency, ModelCard, Pricing,
+    Quality, Source, SpeedByLoad, Stick,
+};
+pub use dist_spec::{DistSpec, Quantity, Tokens};
+pub use file::{Background, ClassSpec, Deadline, Gateway, Groups, ScenarioFile, TargetSpec};
+pub use limits::{Charge, LimitScope, LimitSpec, LimitUnit, Refill, RetryAfterForm, Settlement};
+pub use traffic::{
+    Arrivals, ProfileUse, RateStep, TokenSpec, TraceColumns, TraceLayout, TraceUse, Traffic,
+};
+pub use units::{Factor, Range, Rate};
+pub use weather::{
+    Cut, Domain, Effects, FailureEffect, MixEntry, Shape, SlowShare, WeatherSpec, When,
+};
