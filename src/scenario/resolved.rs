@@ -1,0 +1,145 @@
+//! A scenario with its cards, profiles and traces in place: what a run is made from.
+
+use windtunnel_policy::target::{TargetId, Topology};
+use windtunnel_policy::{Duration, Instant, Price, Share};
+
+use super::{
+    Abort, Billing, Capacity, FailureShare, LimitSpec, Quality, ScenarioFile, Stick,
+};
+use crate::dist::Dist;
+use crate::draw::NameHash;
+
+/// A resolved scenario. Targets and classes are sorted by name; `topology` lists them in the
+/// same order, so a [`TargetId`] or class id indexes both.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// The file as written.
+    pub file: ScenarioFile,
+    /// SHA-256 over the scenario, its cards, profiles and traces, in hexadecimal.
+    pub hash: String,
+    /// Sorted by name.
+    pub targets: Vec<TargetModel>,
+    /// Limits, each shared by the targets that name it.
+    pub limits: Vec<LimitModel>,
+    /// Sorted by name.
+    pub classes: Vec<ClassModel>,
+    /// The same targets and classes as the policy core sees them.
+    pub topology: Topology,
+}
+
+/// One target, ready to be run.
+#[derive(Clone, Debug)]
+pub struct TargetModel {
+    /// Unique name.
+    pub name: String,
+    /// Hash of the name: keys the target's luck.
+    pub hash: NameHash,
+    /// Who runs it.
+    pub provider: String,
+    /// The model.
+    pub model: String,
+    /// Where it runs.
+    pub region: String,
+    /// The deployment there.
+    pub deployment: String,
+    /// Whose account.
+    pub account: String,
+    /// What it charges.
+    pub price: Price,
+    /// What is billed for attempts that failed before output.
+    pub bill_failed: Billing,
+    /// What is billed for attempts cancelled or broken off.
+    pub bill_cancelled: Billing,
+    /// How long it takes.
+    pub latency: LatencyModel,
+    /// How much it can do at one time.
+    pub capacity: Capacity,
+    /// Positions in [`Scenario::limits`].
+    pub limits: Vec<u16>,
+    /// What goes wrong in ordinary times.
+    pub failures: FailureModel,
+    /// How good complete answers are.
+    pub quality: Quality,
+    /// What cancelling does.
+    pub abort: Abort,
+    /// The most output tokens.
+    pub max_output_tokens: u32,
+}
+
+/// How long a target takes, in µs of work at full speed.
+#[derive(Clone, Debug)]
+pub struct LatencyModel {
+    /// To headers.
+    pub headers: Dist,
+    /// To the first token, at `prompt_tokens`.
+    pub first_token: Dist,
+    /// The prompt length `first_token` was measured at.
+    pub prompt_tokens: u32,
+    /// Per prompt token beyond (or below) that.
+    pub per_prompt_token: Duration,
+    /// Per output token after the first.
+    pub per_output_token: Dist,
+    /// To a failure before headers.
+    pub failure: Dist,
+}
+
+/// What goes wrong at a target in ordinary times.
+#[derive(Clone, Debug)]
+pub struct FailureModel {
+    /// Kinds, each with its share of attempts.
+    pub mix: Vec<FailureShare>,
+    /// Share of streams that break off.
+    pub broken_streams: Share,
+    /// Share of streams that fall silent.
+    pub stalled_streams: Share,
+    /// To what failures stick.
+    pub stick: Stick,
+}
+
+/// One shared limit.
+#[derive(Clone, Debug)]
+pub struct LimitModel {
+    /// For people: provider, scope and unit.
+    pub name: String,
+    /// The limit.
+    pub spec: LimitSpec,
+    /// The targets that share it.
+    pub targets: Vec<TargetId>,
+}
+
+/// One route class, ready to be run.
+#[derive(Clone, Debug)]
+pub struct ClassModel {
+    /// Unique name.
+    pub name: String,
+    /// From arrival to the end of the answer: every request ends by then.
+    pub deadline: Duration,
+    /// The yardstick of `excess_latency`, and where the `single` policy sends.
+    pub reference: TargetId,
+    /// Loaded arrivals, where they come from a file.
+    pub recorded: Option<Recorded>,
+}
+
+/// Arrivals loaded from a file.
+#[derive(Clone, Debug)]
+pub enum Recorded {
+    /// The rows of a trace, sorted by time, from zero.
+    Trace(std::sync::Arc<Vec<TraceRow>>),
+    /// A traffic profile.
+    Profile(std::sync::Arc<crate::profile::Profile>),
+}
+
+/// One request of a trace.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TraceRow {
+    /// Arrival, from the trace's first.
+    pub at: Instant,
+    /// Prompt tokens.
+    pub input: u32,
+    /// True output tokens.
+    pub output: u32,
+    /// The caller's output limit, where the trace has it.
+    pub max_output: Option<u32>,
+    /// Conversation; 0 for none.
+    pub session: u64,
+}
