@@ -4,6 +4,10 @@
 pub mod dist;
 pub mod draw;
 pub mod hist;
+pub mod occurrence;
+pub mod profile;
 pub mod queue;
 pub mod scenario;
 pub mod stats;
+pub mod weather;
+pub mod world;

@@ -4,6 +4,7 @@ mod card;
 mod dist_spec;
 mod file;
 mod limits;
+mod resolved;
 mod traffic;
 mod units;
 mod weather;
@@ -15,6 +16,9 @@ pub use card::{
 pub use dist_spec::{DistSpec, Quantity, Tokens};
 pub use file::{Background, ClassSpec, Deadline, Gateway, Groups, ScenarioFile, TargetSpec};
 pub use limits::{Charge, LimitScope, LimitSpec, LimitUnit, Refill, RetryAfterForm, Settlement};
+pub use resolved::{
+    ClassModel, FailureModel, LatencyModel, LimitModel, Recorded, Scenario, TargetModel, TraceRow,
+};
 pub use traffic::{
     Arrivals, ProfileUse, RateStep, TokenSpec, TraceColumns, TraceLayout, TraceUse, Traffic,
 };

@@ -3,9 +3,7 @@
 use windtunnel_policy::target::{TargetId, Topology};
 use windtunnel_policy::{Duration, Instant, Price, Share};
 
-use super::{
-    Abort, Billing, Capacity, FailureShare, LimitSpec, Quality, ScenarioFile, Stick,
-};
+use super::{Abort, Billing, Capacity, FailureShare, LimitSpec, Quality, ScenarioFile, Stick};
 use crate::dist::Dist;
 use crate::draw::NameHash;
 
