@@ -148,3 +148,53 @@ pub struct RouteClass {
     /// In the order they are tried; the first is the primary group.
     pub groups: Vec<Group>,
 }
+
+#[cfg(test)]
+pub(crate) mod testing {
+    //! Small topologies for the tests of the parts.
+
+    use alloc::vec;
+
+    use super::*;
+
+    /// A target with this identity; deployment and account are empty, prices and limits free.
+    pub(crate) fn target(name: &str, provider: &str, model: &str, region: &str) -> Target {
+        Target {
+            name: name.into(),
+            provider: provider.into(),
+            model: model.into(),
+            region: region.into(),
+            deployment: String::new(),
+            account: String::new(),
+            price: Price::default(),
+            context_tokens: u32::MAX,
+            capabilities: Capabilities::NONE,
+            weight: 1,
+            failover_in_flight: None,
+            prior_latency: Duration::from_secs(1),
+        }
+    }
+
+    /// These targets, and one route class with these groups of positions.
+    pub(crate) fn topology(targets: Vec<Target>, groups: &[&[u16]]) -> Topology {
+        let groups = groups
+            .iter()
+            .enumerate()
+            .map(|(i, ids)| Group {
+                role: if i == 0 { Role::Primary } else { Role::Fallback(i as u8) },
+                targets: ids.iter().copied().map(TargetId).collect(),
+            })
+            .collect();
+        let class = RouteClass {
+            name: "chat".into(),
+            deadline_total: Duration::MAX,
+            deadline_first_output: Duration::MAX,
+            side_effects: SideEffects::None,
+            required: Capabilities::NONE,
+            substitutes: Vec::new(),
+            max_cost: Money::MAX,
+            groups,
+        };
+        Topology { targets, classes: vec![class] }
+    }
+}

@@ -1,0 +1,329 @@
+//! Circuit breakers: one per distinct value of each configured key, several per target.
+
+mod state;
+mod trip;
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use self::state::{Circuit, Sent};
+use crate::config::{Breaker, KeyPart};
+use crate::event::BreakerState;
+use crate::target::{Target, TargetId, Topology};
+use crate::{Duration, Instant};
+
+/// The most breaker rules of one policy: a permit has a bit for each.
+pub(crate) const MAX_RULES: usize = 32;
+
+/// All breakers of a router.
+///
+/// [`admits`](Breakers::admits) decides and changes nothing. Every attempt that is sent calls
+/// [`on_sent`](Breakers::on_sent) once and, at its end, [`on_end`](Breakers::on_end) once, which
+/// returns its probe permits. Between the two, [`on_success`](Breakers::on_success) and
+/// [`on_failure`](Breakers::on_failure) count what is learnt when it is known: a success at its
+/// first output, perhaps followed by the failure of its stream; nothing at all from a cancelled
+/// attempt or a client's error.
+#[derive(Clone, Debug)]
+pub(crate) struct Breakers {
+    rules: Vec<Breaker>,
+    keyed: Vec<Keyed>,
+    /// Positions in `keyed`, target by target.
+    members: Vec<u16>,
+    /// Where each target's part of `members` starts; one entry more than there are targets.
+    starts: Vec<u32>,
+    /// Counts the changes of state that make earlier attempts late.
+    changes: u64,
+}
+
+/// What the breakers of a target say to one attempt.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Admission {
+    /// All are closed.
+    Yes,
+    /// As a probe of at least one of them.
+    Probe,
+    /// Within the share that a recovering one admits.
+    Ramp,
+    /// At least one refuses.
+    No {
+        /// When all of them may admit this attempt if nothing happens until then;
+        /// [`Instant::FAR_FUTURE`] where that hangs on probes in flight.
+        until: Instant,
+    },
+}
+
+/// What an attempt holds from its sending to its end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Permit {
+    target: TargetId,
+    recovery: bool,
+    /// Which of the target's breakers, in order, it probes.
+    probes: u32,
+    /// Breakers that changed later take what it learns as late.
+    sent_at_change: u64,
+}
+
+/// A breaker changed state, or an open one its end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Change {
+    /// Its position.
+    pub(crate) breaker: u16,
+    /// Its new state.
+    pub(crate) state: BreakerState,
+    /// When an open breaker may next admit; now otherwise.
+    pub(crate) until: Instant,
+}
+
+/// One breaker: a rule, and one value of the rule's key.
+#[derive(Clone, Debug)]
+struct Keyed {
+    rule: usize,
+    /// The first target with this value.
+    target: TargetId,
+    name: String,
+    circuit: Circuit,
+}
+
+impl Breakers {
+    /// Breakers by these rules, at most [`MAX_RULES`], all closed.
+    pub(crate) fn new(rules: &[Breaker], topology: &Topology) -> Breakers {
+        assert!(rules.len() <= MAX_RULES, "a valid policy has at most 32 breaker rules");
+        let mut breakers = Breakers {
+            rules: rules.to_vec(),
+            keyed: Vec::new(),
+            members: Vec::new(),
+            starts: Vec::new(),
+            changes: 0,
+        };
+        for i in 0..topology.targets.len() {
+            let target = TargetId(i as u16);
+            breakers.starts.push(breakers.members.len() as u32);
+            for rule in 0..rules.len() {
+                if !(rules[rule].exempt_single && stands_alone(target, topology)) {
+                    let breaker = breakers.find_or_add(rule, target, topology);
+                    breakers.members.push(breaker);
+                }
+            }
+        }
+        breakers.starts.push(breakers.members.len() as u32);
+        breakers
+    }
+
+    /// How many breakers there are.
+    pub(crate) fn len(&self) -> usize {
+        self.keyed.len()
+    }
+
+    /// The parts of a target that share this breaker, such as `openai/gpt-4o eastus`.
+    pub(crate) fn name(&self, breaker: u16) -> &str {
+        &self.keyed[usize::from(breaker)].name
+    }
+
+    /// The targets a breaker covers, by position.
+    pub(crate) fn covers(&self, breaker: u16) -> impl Iterator<Item = TargetId> {
+        (0..self.starts.len() as u16 - 1)
+            .map(TargetId)
+            .filter(move |target| self.members[self.places(*target)].contains(&breaker))
+    }
+
+    /// The state of the target's tightest breaker at `now`.
+    pub(crate) fn state(&self, target: TargetId, now: Instant) -> BreakerState {
+        self.of(target)
+            .map(|(circuit, rule)| circuit.phase_at(rule, now).state())
+            .max_by_key(|state| tightness(*state))
+            .unwrap_or_default()
+    }
+
+    /// Whether the target's breakers admit an attempt with this draw at `now`.
+    pub(crate) fn admits(&self, target: TargetId, now: Instant, draw: u64) -> Admission {
+        self.of(target)
+            .map(|(circuit, rule)| circuit.admits(rule, now, draw))
+            .fold(Admission::Yes, Admission::and)
+    }
+
+    /// An attempt goes to the target, as a failover or substitution where `recovery` says so.
+    /// It takes a probe permit of each breaker that is half-open and has one left.
+    pub(crate) fn on_sent(
+        &mut self,
+        target: TargetId,
+        recovery: bool,
+        now: Instant,
+        out: &mut impl FnMut(Change),
+    ) -> Permit {
+        let mut probes = 0;
+        for (i, place) in self.places(target).enumerate() {
+            self.visit(place, now, out, |circuit, rule| {
+                probes |= u32::from(circuit.on_sent(rule, now)) << i;
+            });
+        }
+        Permit { target, recovery, probes, sent_at_change: self.changes }
+    }
+
+    /// The first output of the attempt came, `elapsed` after it was sent.
+    pub(crate) fn on_success(
+        &mut self,
+        permit: Permit,
+        elapsed: Duration,
+        now: Instant,
+        draw: u64,
+        out: &mut impl FnMut(Change),
+    ) {
+        self.each(permit, now, out, |circuit, rule, sent| {
+            circuit.on_success(rule, sent, elapsed, now, draw);
+        });
+    }
+
+    /// The attempt failed in a way that blames its target.
+    pub(crate) fn on_failure(
+        &mut self,
+        permit: Permit,
+        now: Instant,
+        draw: u64,
+        out: &mut impl FnMut(Change),
+    ) {
+        self.each(permit, now, out, |circuit, rule, sent| {
+            circuit.on_failure(rule, sent, now, draw);
+        });
+    }
+
+    /// The attempt is over, whatever became of it: its probe permits return.
+    pub(crate) fn on_end(&mut self, permit: Permit, now: Instant) {
+        if permit.probes != 0 {
+            self.each(permit, now, &mut |_| {}, |circuit, _, sent| circuit.on_end(sent));
+        }
+    }
+
+    /// All closed again, and everything forgotten.
+    pub(crate) fn reset(&mut self) {
+        self.changes = 0;
+        self.keyed.iter_mut().for_each(|keyed| keyed.circuit.reset());
+    }
+
+    /// Calls `f` for each breaker of the attempt's target.
+    fn each(
+        &mut self,
+        permit: Permit,
+        now: Instant,
+        out: &mut impl FnMut(Change),
+        f: impl Fn(&mut Circuit, &Breaker, Sent),
+    ) {
+        for (i, place) in self.places(permit.target).enumerate() {
+            self.visit(place, now, out, |circuit, rule| {
+                let sent = Sent {
+                    probe: permit.probes >> i & 1 == 1,
+                    recovery: permit.recovery,
+                    late: permit.sent_at_change < circuit.changed_at,
+                };
+                f(circuit, rule, sent);
+            });
+        }
+    }
+
+    /// Calls `f` for the breaker at this place of `members`, and reports a change of its state.
+    fn visit(
+        &mut self,
+        place: usize,
+        now: Instant,
+        out: &mut impl FnMut(Change),
+        f: impl FnOnce(&mut Circuit, &Breaker),
+    ) {
+        let breaker = self.members[place];
+        let Keyed { rule, circuit, .. } = &mut self.keyed[usize::from(breaker)];
+        let before = circuit.phase();
+        f(circuit, &self.rules[*rule]);
+        let after = circuit.phase();
+        if (before.state(), before.until(now)) == (after.state(), after.until(now)) {
+            return;
+        }
+        // A breaker at the end of its ramp went on counting all along: nothing becomes late.
+        if (before.state(), after.state()) != (BreakerState::Ramping, BreakerState::Closed) {
+            self.changes += 1;
+            circuit.changed_at = self.changes;
+        }
+        out(Change { breaker, state: after.state(), until: after.until(now) });
+    }
+
+    fn of(&self, target: TargetId) -> impl Iterator<Item = (&Circuit, &Breaker)> {
+        self.members[self.places(target)].iter().map(|breaker| {
+            let keyed = &self.keyed[usize::from(*breaker)];
+            (&keyed.circuit, &self.rules[keyed.rule])
+        })
+    }
+
+    fn places(&self, target: TargetId) -> core::ops::Range<usize> {
+        let i = usize::from(target.0);
+        self.starts[i] as usize..self.starts[i + 1] as usize
+    }
+
+    fn find_or_add(&mut self, rule: usize, target: TargetId, topology: &Topology) -> u16 {
+        let parts = |target: TargetId| {
+            let target = &topology.targets[usize::from(target.0)];
+            self.rules[rule].key.iter().map(move |part| value(*part, target))
+        };
+        let same = |keyed: &Keyed| keyed.rule == rule && parts(keyed.target).eq(parts(target));
+        let found = self.keyed.iter().position(same).unwrap_or_else(|| {
+            let name = key_name(parts(target), &self.rules[rule].key);
+            let circuit = Circuit::new(&self.rules[rule]);
+            self.keyed.push(Keyed { rule, target, name, circuit });
+            self.keyed.len() - 1
+        });
+        u16::try_from(found).expect("32 rules times 256 targets fit 16 bits")
+    }
+}
+
+impl Admission {
+    /// What two breakers say together: the stricter, and the later.
+    fn and(self, other: Admission) -> Admission {
+        match (self, other) {
+            (Admission::No { until: a }, Admission::No { until: b }) => {
+                Admission::No { until: a.max(b) }
+            }
+            (no @ Admission::No { .. }, _) | (_, no @ Admission::No { .. }) => no,
+            (Admission::Probe, _) | (_, Admission::Probe) => Admission::Probe,
+            (Admission::Ramp, _) | (_, Admission::Ramp) => Admission::Ramp,
+            (Admission::Yes, Admission::Yes) => Admission::Yes,
+        }
+    }
+}
+
+const fn tightness(state: BreakerState) -> u8 {
+    match state {
+        BreakerState::Closed => 0,
+        BreakerState::Ramping => 1,
+        BreakerState::HalfOpen => 2,
+        BreakerState::Open => 3,
+    }
+}
+
+/// Whether a target is in some group, and alone in each.
+fn stands_alone(target: TargetId, topology: &Topology) -> bool {
+    let groups = topology.classes.iter().flat_map(|class| &class.groups);
+    let mut own = groups.filter(|group| group.targets.contains(&target)).peekable();
+    own.peek().is_some() && own.all(|group| group.targets.len() == 1)
+}
+
+fn value(part: KeyPart, target: &Target) -> &str {
+    match part {
+        KeyPart::Provider => &target.provider,
+        KeyPart::Model => &target.model,
+        KeyPart::Region => &target.region,
+        KeyPart::Deployment => &target.deployment,
+        KeyPart::Account => &target.account,
+    }
+}
+
+/// The values of a key as one name; provider and model are joined by a slash.
+fn key_name<'a>(values: impl Iterator<Item = &'a str>, key: &[KeyPart]) -> String {
+    let mut name = String::new();
+    let mut before = None;
+    for (part, value) in key.iter().zip(values).filter(|(_, value)| !value.is_empty()) {
+        match (before, part) {
+            (None, _) => {}
+            (Some(KeyPart::Provider), KeyPart::Model) => name.push('/'),
+            (Some(_), _) => name.push(' '),
+        }
+        name.push_str(value);
+        before = Some(*part);
+    }
+    name
+}

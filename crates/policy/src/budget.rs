@@ -1,0 +1,230 @@
+//! Budgets shared by all requests, which recovery must draw on.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use crate::config::{BudgetKind, ChargedTo, RecoveryAction, RetryBudget};
+use crate::rolling::Rolling;
+use crate::target::{TargetId, Topology};
+use crate::{Duration, Instant, Share};
+
+/// Millionths of a recovery, so that rates and shares fill buckets in whole numbers.
+const RECOVERY: u64 = 1_000_000;
+
+/// All retry budgets of a router, and the targets' own limits on failovers in flight.
+#[derive(Clone, Debug)]
+pub(crate) struct Budgets {
+    budgets: Vec<Budget>,
+    asks: u64,
+    denials: u64,
+}
+
+/// One budget: an account for each target, or one for all.
+#[derive(Clone, Debug)]
+struct Budget {
+    governs: [bool; RecoveryAction::ALL.len()],
+    charged_to: ChargedTo,
+    accounts: Vec<Account>,
+}
+
+#[derive(Clone, Debug)]
+enum Account {
+    Tokens { capacity: u64, per_request: u64, per_second: u64, level: u64, filled_at: Instant },
+    Ratio { share: Share, window: Duration, min_per_second: u64, counts: Rolling },
+    InFlight { max: u32, now: u32 },
+}
+
+impl Budgets {
+    /// Full buckets, empty windows, nothing in flight.
+    pub(crate) fn new(configs: &[RetryBudget], topology: &Topology) -> Budgets {
+        let mut budgets: Vec<Budget> =
+            configs.iter().map(|config| Budget::new(config, topology.targets.len())).collect();
+        if topology.targets.iter().any(|target| target.failover_in_flight.is_some()) {
+            budgets.push(Budget::declared_headroom(topology));
+        }
+        Budgets { budgets, asks: 0, denials: 0 }
+    }
+
+    /// A first attempt goes to this target.
+    pub(crate) fn on_first_attempt(&mut self, target: TargetId, now: Instant) {
+        for budget in &mut self.budgets {
+            budget.account(target, target).on_first_attempt(now);
+        }
+    }
+
+    /// Takes one recovery from every budget that governs the action, or from none of them:
+    /// false where one has none left. `failing` is the target of the attempt that failed,
+    /// `destination` that of the next.
+    pub(crate) fn ask(
+        &mut self,
+        action: RecoveryAction,
+        failing: TargetId,
+        destination: TargetId,
+        now: Instant,
+    ) -> bool {
+        self.asks += 1;
+        let granted =
+            self.governing(action).all(|budget| budget.account(failing, destination).has_one(now));
+        if granted {
+            self.governing(action)
+                .for_each(|budget| budget.account(failing, destination).take(now));
+        } else {
+            self.denials += 1;
+        }
+        granted
+    }
+
+    /// An attempt that was granted by [`ask`](Budgets::ask) with the same targets is over.
+    pub(crate) fn on_recovery_ended(
+        &mut self,
+        action: RecoveryAction,
+        failing: TargetId,
+        destination: TargetId,
+    ) {
+        self.governing(action).for_each(|budget| budget.account(failing, destination).give_back());
+    }
+
+    /// How often recovery asked.
+    pub(crate) const fn asks(&self) -> u64 {
+        self.asks
+    }
+
+    /// How often it was denied.
+    pub(crate) const fn denials(&self) -> u64 {
+        self.denials
+    }
+
+    /// As new.
+    pub(crate) fn reset(&mut self) {
+        (self.asks, self.denials) = (0, 0);
+        self.budgets.iter_mut().flat_map(|budget| &mut budget.accounts).for_each(Account::reset);
+    }
+
+    fn governing(&mut self, action: RecoveryAction) -> impl Iterator<Item = &mut Budget> {
+        self.budgets.iter_mut().filter(move |budget| budget.governs[action as usize])
+    }
+}
+
+impl Budget {
+    fn new(config: &RetryBudget, targets: usize) -> Budget {
+        let accounts = match config.charged_to {
+            ChargedTo::FailingTarget | ChargedTo::Destination => targets,
+            ChargedTo::Overall => 1,
+        };
+        Budget {
+            governs: RecoveryAction::ALL.map(|action| config.governs.contains(&action)),
+            charged_to: config.charged_to,
+            accounts: vec![Account::new(config.kind); accounts],
+        }
+    }
+
+    /// What each target declares it can take from elsewhere.
+    fn declared_headroom(topology: &Topology) -> Budget {
+        let account = |max: Option<u32>| Account::InFlight { max: max.unwrap_or(u32::MAX), now: 0 };
+        Budget {
+            governs: RecoveryAction::ALL.map(|action| {
+                matches!(action, RecoveryAction::Failover | RecoveryAction::Substitution)
+            }),
+            charged_to: ChargedTo::Destination,
+            accounts: topology.targets.iter().map(|t| account(t.failover_in_flight)).collect(),
+        }
+    }
+
+    fn account(&mut self, failing: TargetId, destination: TargetId) -> &mut Account {
+        let i = match self.charged_to {
+            ChargedTo::FailingTarget => usize::from(failing.0),
+            ChargedTo::Destination => usize::from(destination.0),
+            ChargedTo::Overall => 0,
+        };
+        &mut self.accounts[i]
+    }
+}
+
+impl Account {
+    fn new(kind: BudgetKind) -> Account {
+        let tokens = |capacity: u32, per_request: Share, per_second: u32| {
+            let capacity = u64::from(capacity) * RECOVERY;
+            Account::Tokens {
+                capacity,
+                per_request: nearest(per_request, RECOVERY),
+                per_second: per_second.into(),
+                level: capacity,
+                filled_at: Instant::ZERO,
+            }
+        };
+        match kind {
+            BudgetKind::TokenBucket { capacity, per_request, per_second } => {
+                tokens(capacity, per_request, per_second)
+            }
+            BudgetKind::Rate { per_second } => tokens(per_second, Share::ZERO, per_second),
+            BudgetKind::Ratio { share, window, min_per_second } => Account::Ratio {
+                share,
+                window,
+                min_per_second: min_per_second.into(),
+                counts: Rolling::new(window),
+            },
+            BudgetKind::InFlight { max } => Account::InFlight { max, now: 0 },
+        }
+    }
+
+    fn on_first_attempt(&mut self, now: Instant) {
+        match self {
+            Account::Tokens { capacity, per_request, level, .. } => {
+                *level = (*level + *per_request).min(*capacity);
+            }
+            Account::Ratio { counts, .. } => counts.add(0, 1, now),
+            Account::InFlight { .. } => {}
+        }
+    }
+
+    fn has_one(&mut self, at: Instant) -> bool {
+        match self {
+            Account::Tokens { capacity, per_second, level, filled_at, .. } => {
+                // One recovery per second is one millionth of it per microsecond.
+                let added = (at - *filled_at).as_micros().saturating_mul(*per_second);
+                *level = level.saturating_add(added).min(*capacity);
+                *filled_at = at.max(*filled_at);
+                *level >= RECOVERY
+            }
+            Account::Ratio { share, window, min_per_second, counts } => {
+                let counts = counts.counts(at);
+                let (recoveries, firsts) = (u128::from(counts.marked), u128::from(counts.all));
+                let one = u128::from(Share::ONE.as_bits());
+                let least = u128::from(*min_per_second) * u128::from(window.as_micros());
+                recoveries * one < firsts * u128::from(share.as_bits())
+                    || recoveries * 1_000_000 < least
+            }
+            Account::InFlight { max, now } => *now < *max,
+        }
+    }
+
+    fn take(&mut self, at: Instant) {
+        match self {
+            Account::Tokens { level, .. } => *level -= RECOVERY,
+            Account::Ratio { counts, .. } => counts.add(1, 0, at),
+            Account::InFlight { now, .. } => *now += 1,
+        }
+    }
+
+    fn give_back(&mut self) {
+        if let Account::InFlight { now, .. } = self {
+            *now = now.checked_sub(1).expect("every recovery that ended was granted");
+        }
+    }
+
+    fn reset(&mut self) {
+        match self {
+            Account::Tokens { capacity, level, filled_at, .. } => {
+                (*level, *filled_at) = (*capacity, Instant::ZERO);
+            }
+            Account::Ratio { counts, .. } => counts.clear(),
+            Account::InFlight { now, .. } => *now = 0,
+        }
+    }
+}
+
+/// `share · n`, rounded to the nearest: shares of round decimals lie a hair below them.
+fn nearest(share: Share, n: u64) -> u64 {
+    let half = 1_u128 << 62;
+    ((u128::from(share.as_bits()) * u128::from(n) + half) >> 63) as u64
+}

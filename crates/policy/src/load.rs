@@ -1,0 +1,68 @@
+//! What this gateway itself sees of its targets' load: attempts in flight, recent latency.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use crate::target::TargetId;
+use crate::{Duration, Instant};
+
+/// Weight of the newest latency in the mean: one part in this many.
+const SMOOTHING: u64 = 8;
+
+/// Attempts in flight and mean recent latency, by target.
+#[derive(Clone, Debug)]
+pub(crate) struct Load {
+    forget_after: Duration,
+    targets: Vec<Seen>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    in_flight: u32,
+    /// Mean latency and when it was last heard of.
+    latency: Option<(Duration, Instant)>,
+}
+
+impl Load {
+    /// Nothing in flight, no latency seen. Latencies are forgotten this long after the latest.
+    pub(crate) fn new(targets: usize, forget_after: Duration) -> Load {
+        Load { forget_after, targets: vec![Seen::default(); targets] }
+    }
+
+    /// Attempts in flight to a target.
+    pub(crate) fn in_flight(&self, target: TargetId) -> u32 {
+        self.targets[usize::from(target.0)].in_flight
+    }
+
+    /// Mean recent latency, an exponential average; `None` where none was seen lately, so that a
+    /// target that was slow once is tried again.
+    pub(crate) fn latency(&self, target: TargetId, now: Instant) -> Option<Duration> {
+        let (mean, heard) = self.targets[usize::from(target.0)].latency?;
+        (now - heard < self.forget_after).then_some(mean)
+    }
+
+    /// An attempt was sent.
+    pub(crate) fn on_sent(&mut self, target: TargetId) {
+        self.targets[usize::from(target.0)].in_flight += 1;
+    }
+
+    /// An attempt is over.
+    pub(crate) fn on_end(&mut self, target: TargetId) {
+        let in_flight = &mut self.targets[usize::from(target.0)].in_flight;
+        *in_flight = in_flight.checked_sub(1).expect("every attempt that ended was sent");
+    }
+
+    /// A latency was learnt: of a first output, or at least this much where none came in time.
+    pub(crate) fn on_latency(&mut self, target: TargetId, latency: Duration, now: Instant) {
+        let mean = match self.latency(target, now) {
+            Some(mean) => mean.mul_div(SMOOTHING - 1, SMOOTHING) + latency.mul_div(1, SMOOTHING),
+            None => latency,
+        };
+        self.targets[usize::from(target.0)].latency = Some((mean, now));
+    }
+
+    /// As new.
+    pub(crate) fn reset(&mut self) {
+        self.targets.fill(Seen::default());
+    }
+}

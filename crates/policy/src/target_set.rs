@@ -1,0 +1,113 @@
+//! A set of targets as bits, so that eligibility is a few machine words.
+
+use crate::target::{MAX_TARGETS, TargetId};
+
+const WORDS: usize = MAX_TARGETS / 64;
+
+/// A set of targets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct TargetSet([u64; WORDS]);
+
+impl TargetSet {
+    /// No target.
+    pub(crate) const EMPTY: TargetSet = TargetSet([0; WORDS]);
+
+    /// Puts a target in; in already is fine.
+    pub(crate) const fn insert(&mut self, target: TargetId) {
+        let (word, bit) = place(target);
+        self.0[word] |= bit;
+    }
+
+    /// Takes a target out; out already is fine.
+    pub(crate) const fn remove(&mut self, target: TargetId) {
+        let (word, bit) = place(target);
+        self.0[word] &= !bit;
+    }
+
+    /// Whether a target is in.
+    pub(crate) const fn contains(&self, target: TargetId) -> bool {
+        let (word, bit) = place(target);
+        self.0[word] & bit != 0
+    }
+
+    /// True for no target at all.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.iter().all(|word| *word == 0)
+    }
+
+    /// How many targets are in.
+    pub(crate) fn len(&self) -> u32 {
+        self.0.iter().map(|word| word.count_ones()).sum()
+    }
+
+    /// Targets in either set.
+    #[must_use]
+    pub(crate) fn union(self, other: TargetSet) -> TargetSet {
+        self.zip(other, |a, b| a | b)
+    }
+
+    /// Targets in both sets.
+    #[must_use]
+    pub(crate) fn intersection(self, other: TargetSet) -> TargetSet {
+        self.zip(other, |a, b| a & b)
+    }
+
+    /// Targets in `self` and not in `other`.
+    #[must_use]
+    pub(crate) fn minus(self, other: TargetSet) -> TargetSet {
+        self.zip(other, |a, b| a & !b)
+    }
+
+    /// The targets in it, in order of their position.
+    pub(crate) fn iter(self) -> impl Iterator<Item = TargetId> {
+        (0..MAX_TARGETS as u16).map(TargetId).filter(move |target| self.contains(*target))
+    }
+
+    fn zip(self, other: TargetSet, f: impl Fn(u64, u64) -> u64) -> TargetSet {
+        TargetSet(core::array::from_fn(|i| f(self.0[i], other.0[i])))
+    }
+}
+
+impl FromIterator<TargetId> for TargetSet {
+    fn from_iter<I: IntoIterator<Item = TargetId>>(targets: I) -> TargetSet {
+        let mut set = TargetSet::EMPTY;
+        for target in targets {
+            set.insert(target);
+        }
+        set
+    }
+}
+
+const fn place(target: TargetId) -> (usize, u64) {
+    (target.0 as usize / 64, 1 << (target.0 % 64))
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use super::*;
+
+    fn set(ids: &[u16]) -> TargetSet {
+        ids.iter().copied().map(TargetId).collect()
+    }
+
+    #[test]
+    fn members_across_words() {
+        let mut s = set(&[0, 63, 64, 255]);
+        assert_eq!(s.len(), 4);
+        assert!(s.contains(TargetId(64)) && !s.contains(TargetId(65)));
+        s.remove(TargetId(64));
+        s.remove(TargetId(65));
+        assert_eq!(s.iter().map(|t| t.0).collect::<Vec<_>>(), [0, 63, 255]);
+        assert!(!s.is_empty() && TargetSet::EMPTY.is_empty());
+    }
+
+    #[test]
+    fn algebra() {
+        let (a, b) = (set(&[1, 70]), set(&[70, 200]));
+        assert_eq!(a.union(b), set(&[1, 70, 200]));
+        assert_eq!(a.intersection(b), set(&[70]));
+        assert_eq!(a.minus(b), set(&[1]));
+    }
+}
