@@ -144,30 +144,34 @@ impl<T: Copy> EventQueue<T> {
         heap[hole] = event;
     }
 
-    /// Fills the root with `event` and moves it down to its place.
+    /// Fills the root with `event`, which came from the bottom: the hole sinks
+    /// along the least children all the way, then `event` rises to its place.
+    /// That saves a comparison a level, as the event seldom rises far.
     #[inline]
     fn sift_down(&mut self, event: (EventKey, T)) {
         let heap = self.heap.as_mut_slice();
         let mut hole = 0;
         loop {
             let first = hole * ARITY + 1;
-            let children = match heap.get(first..) {
-                Some(rest) if !rest.is_empty() => &rest[..rest.len().min(ARITY)],
+            let least = match heap.get(first..) {
+                Some([a, b, c, d, ..]) => {
+                    // A tournament of index sums compiles without branches.
+                    let left = usize::from(b.0 < a.0);
+                    let right = 2 + usize::from(d.0 < c.0);
+                    let pair = [left, right];
+                    let siblings = [a, b, c, d];
+                    pair[usize::from(siblings[right].0 < siblings[left].0)]
+                }
+                Some(rest) if !rest.is_empty() => {
+                    (1..rest.len()).fold(0, |m, i| if rest[i].0 < rest[m].0 { i } else { m })
+                }
                 _ => break,
             };
-            let mut least = 0;
-            for child in 1..children.len() {
-                if children[child].0 < children[least].0 {
-                    least = child;
-                }
-            }
-            if event.0 <= children[least].0 {
-                break;
-            }
-            heap[hole] = children[least];
+            heap[hole] = heap[first + least];
             hole = first + least;
         }
         heap[hole] = event;
+        self.sift_up(hole);
     }
 }
 
