@@ -71,8 +71,9 @@ fn gamma_quantiles_invert_the_cdf() {
 #[test]
 fn means_agree_with_closed_forms() {
     let gamma_function = statrs::function::gamma::gamma;
-    // Interpolating a convex tail overstates the mean by at most w²Q″/2¹⁵, averaged
-    // over w, and cutting at 1 − 2⁻²⁹ understates it by less than that.
+    // Interpolating overstates the mean by at most the average of w²·Q″/2¹⁵: 1/2¹⁵ of
+    // the mean for the exponential, 2/2¹⁵ for the Weibull of shape 0.5; for the first
+    // gamma w²·Q″ is its scale, 172 means, over the 3 % of draws that matter.
     for (shape, mean, tolerance) in [
         (Shape::Constant(77.25), 77.25, 0.0),
         (Shape::Uniform { low: 10.0, high: 31.0 }, 20.5, 1e-6),
@@ -84,7 +85,7 @@ fn means_agree_with_closed_forms() {
         ),
         (Shape::Weibull { shape: 0.5, scale: 1e6 }, 1e6 * gamma_function(3.0), 1e-4),
         (Shape::Weibull { shape: 3.0, scale: 1e6 }, 1e6 * gamma_function(4.0 / 3.0), 4e-5),
-        (Shape::Gamma { shape: 0.0058, mean: 1e6 }, 1e6, 1e-3),
+        (Shape::Gamma { shape: 0.0058, mean: 1e6 }, 1e6, 2e-4),
         (Shape::Gamma { shape: 40.0, mean: 1e6 }, 1e6, 4e-5),
     ] {
         let got = dist(shape.clone()).mean();

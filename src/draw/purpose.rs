@@ -1,13 +1,27 @@
 //! What a draw is for.
 
-/// What a draw is for. The number is part of every draw: once written it is
-/// never changed and never used again, and a new purpose takes a new number.
-///
-/// Whether a failure occurs and which failure it is are separate purposes, so
-/// that changing a mix of failure classes never changes which attempts fail.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-#[repr(u8)]
-pub enum Purpose {
+/// Writes the enum and the list of all its members from one list.
+macro_rules! purposes {
+    ($($(#[$doc:meta])* $name:ident = $number:literal,)*) => {
+        /// What a draw is for. The number is part of every draw: once written it is
+        /// never changed and never used again, and a new purpose takes a new number.
+        ///
+        /// Whether a failure occurs and which failure it is are separate purposes, so
+        /// that changing a mix of failure classes never changes which attempts fail.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[repr(u8)]
+        pub enum Purpose {
+            $($(#[$doc])* $name = $number,)*
+        }
+
+        impl Purpose {
+            /// Every purpose, in ascending order of its number.
+            pub const ALL: &[Purpose] = &[$(Purpose::$name),*];
+        }
+    };
+}
+
+purposes! {
     /// Deriving a key from another; never drawn for anything else.
     ChildKey = 0,
 
@@ -99,53 +113,12 @@ pub enum Purpose {
     Operator = 57,
 }
 
-impl Purpose {
-    /// Every purpose, in ascending order of its number.
-    pub const ALL: [Purpose; 42] = {
-        use Purpose::*;
-        [
-            ChildKey,
-            FailureSticksToRequest,
-            FailureSticksToWindow,
-            FailureFree,
-            FailureClass,
-            FailureLatency,
-            RetryAfterJitter,
-            HeadersLatency,
-            FirstToken,
-            TokenPace,
-            Service,
-            Slowdown,
-            Connection,
-            StreamBreak,
-            BreakPosition,
-            CutInFlight,
-            Contract,
-            Quality,
-            Refusal,
-            UpstreamRetry,
-            Salt,
-            RequestKey,
-            PromptTokens,
-            OutputTokens,
-            SharedPrefix,
-            Session,
-            Patience,
-            ClassMark,
-            ToolUse,
-            Malformed,
-            ArrivalGap,
-            BurstPhase,
-            ThinkTime,
-            TraceShuffle,
-            WeatherOnset,
-            WeatherDuration,
-            WeatherSeverity,
-            WeatherGap,
-            WeatherFlap,
-            WeatherSpread,
-            BackgroundLoad,
-            Operator,
-        ]
-    };
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn purposes_are_listed_in_ascending_order() {
+        assert!(Purpose::ALL.is_sorted_by_key(|&purpose| purpose as u8));
+    }
 }
