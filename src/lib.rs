@@ -7,6 +7,7 @@ pub mod hist;
 pub mod occurrence;
 pub mod profile;
 pub mod queue;
+pub mod record;
 pub mod scenario;
 pub mod stats;
 pub mod weather;

@@ -1,0 +1,9 @@
+//! What is kept of a run: a row per attempt and per request, and the totals made from them.
+
+mod rows;
+mod signed;
+mod totals;
+
+pub use rows::{AttemptRow, RequestRow};
+pub use signed::SignedHist;
+pub use totals::{Answered, ClassTotals, IntervalTotals, RunTotals, TargetTotals};

@@ -1,0 +1,99 @@
+//! One row per attempt and per request: what a ledger holds. No prompt, answer or credential.
+
+use windtunnel_policy::config::RecoveryAction;
+use windtunnel_policy::event::{BreakerState, Decision, Terminal};
+use windtunnel_policy::outcome::{FailureClass, Phase, Usage};
+use windtunnel_policy::target::TargetId;
+use windtunnel_policy::{Duration, Instant, Money};
+
+/// One attempt, from its send to its end.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct AttemptRow {
+    /// The request's position in its world.
+    pub request: u64,
+    /// Its route class.
+    pub class: u16,
+    /// 1 for the first attempt.
+    pub number: u16,
+    /// Position of the target's group among the class's groups.
+    pub group: u8,
+    /// Where it went.
+    pub target: TargetId,
+    /// Which kind of recovery it was; `None` for the first attempt.
+    pub recovery: Option<RecoveryAction>,
+    /// The decision that followed its failure.
+    pub decision: Option<Decision>,
+    /// HTTP status; 0 where there was none.
+    pub status: u16,
+    /// How it failed; `None` where it did not.
+    pub failure: Option<FailureClass>,
+    /// How far the response had come at its end.
+    pub phase: Phase,
+    /// State of the target's tightest breaker at the send.
+    pub breaker: BreakerState,
+    /// Waited before it.
+    pub waited: Duration,
+    /// The wait hint honoured within that.
+    pub retry_after: Option<Duration>,
+    /// Arrival of its request.
+    pub arrived: Instant,
+    /// When it was sent.
+    pub sent: Instant,
+    /// When headers came.
+    pub headers: Option<Instant>,
+    /// When the first output came.
+    pub first_output: Option<Instant>,
+    /// When it ended.
+    pub ended: Instant,
+    /// True where the gateway or the caller aborted it.
+    pub cancelled: bool,
+    /// False where it found no connection and was never sent.
+    pub was_sent: bool,
+    /// Deadline left at the send.
+    pub remaining: Duration,
+    /// Tokens billed.
+    pub usage: Usage,
+    /// What it cost.
+    pub cost: Money,
+}
+
+/// One request, from its arrival to its close.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct RequestRow {
+    /// Its position in the world.
+    pub request: u64,
+    /// Its route class.
+    pub class: u16,
+    /// Whether it arrived in the measured window and is not the caller's own fault.
+    pub measured: bool,
+    /// When it arrived.
+    pub arrived: Instant,
+    /// When it was closed.
+    pub closed: Instant,
+    /// How the router closed it.
+    pub result: Terminal,
+    /// Contract success, or a valid refusal.
+    pub answered: bool,
+    /// By which action the answering attempt came; `None` for the first attempt or no answer.
+    pub by: Option<RecoveryAction>,
+    /// Some attempt got a complete response.
+    pub transport_success: bool,
+    /// The response delivered keeps its contract.
+    pub contract_success: bool,
+    /// The response delivered does the job.
+    pub task_success: bool,
+    /// Send of the answering attempt − arrival.
+    pub added_latency: Option<Duration>,
+    /// Answer − arrival − the unloaded duration on the reference target, in µs.
+    pub excess_latency_us: Option<i64>,
+    /// First output to the caller − arrival.
+    pub ttft: Option<Duration>,
+    /// Output had been passed to the caller when it was closed.
+    pub released: bool,
+    /// Everything billed for its attempts.
+    pub cost: Money,
+    /// Of that, for attempts that did not produce the answer.
+    pub wasted: Money,
+    /// The class's deadline: means are restricted to it.
+    pub deadline: Duration,
+}

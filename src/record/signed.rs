@@ -1,0 +1,100 @@
+//! A histogram of values that may be negative.
+
+use crate::hist::Hist;
+
+/// Counts of signed values and of +∞.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct SignedHist {
+    /// Magnitudes of negative values.
+    below: Hist,
+    /// Values from zero on, and +∞.
+    above: Hist,
+}
+
+impl SignedHist {
+    /// Counts `value` once.
+    pub fn record(&mut self, value: i64) {
+        if value < 0 {
+            self.below.record(value.unsigned_abs());
+        } else {
+            self.above.record(value as u64);
+        }
+    }
+
+    /// Counts an observation of +∞.
+    pub fn record_infinite(&mut self) {
+        self.above.record_infinite();
+    }
+
+    /// Number of observations, +∞ included.
+    pub fn len(&self) -> u64 {
+        self.below.len() + self.above.len()
+    }
+
+    /// True when nothing was recorded.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Observations of +∞.
+    pub fn infinite(&self) -> u64 {
+        self.above.infinite()
+    }
+
+    /// The value that a share `q` of observations does not exceed; `None` where that is +∞ or
+    /// nothing was recorded.
+    pub fn quantile(&self, q: f64) -> Option<i64> {
+        let (below, all) = (self.below.len() as f64, self.len() as f64);
+        let rank = q * all;
+        if rank < below {
+            // The q-quantile of -x is minus the (1 - q)-quantile of x.
+            return self.below.quantile(1.0 - rank / below).map(|v| -(v as i64));
+        }
+        let above = self.above.len() as f64;
+        self.above
+            .quantile(if above > 0.0 { (rank - below) / above } else { 1.0 })
+            .map(|v| v as i64)
+    }
+
+    /// Observations above the `q`-quantile.
+    pub fn exceedances(&self, q: f64) -> u64 {
+        let below = self.below.len() as f64;
+        let (rank, all) = (q * self.len() as f64, self.len());
+        if rank < below {
+            return all - rank as u64;
+        }
+        let above = self.above.len() as f64;
+        if above > 0.0 { self.above.exceedances((rank - below) / above) } else { 0 }
+    }
+
+    /// Adds the counts of `other`.
+    pub fn merge(&mut self, other: &SignedHist) {
+        self.below.merge(&other.below);
+        self.above.merge(&other.above);
+    }
+
+    /// Forgets everything, keeps the room.
+    pub fn clear(&mut self) {
+        self.below.clear();
+        self.above.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_run_through_zero() {
+        let mut h = SignedHist::default();
+        for v in -50..50 {
+            h.record(v);
+        }
+        assert_eq!(h.len(), 100);
+        assert_eq!(h.quantile(0.5), Some(0));
+        assert!((h.quantile(0.25).unwrap() + 25).abs() <= 1);
+        assert!((h.quantile(0.75).unwrap() - 25).abs() <= 1);
+        h.record_infinite();
+        assert_eq!(h.quantile(1.0), None);
+    }
+}

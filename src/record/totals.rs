@@ -1,0 +1,259 @@
+//! The totals of one run: exact integers and histograms, from which measures are made.
+
+use windtunnel_policy::config::RecoveryAction;
+use windtunnel_policy::event::Outcome;
+use windtunnel_policy::{Duration, Instant};
+
+use super::{AttemptRow, RequestRow, SignedHist};
+use crate::hist::Hist;
+
+/// Everything measured in one run: one policy in one world.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct RunTotals {
+    /// By route class, in the scenario's order.
+    pub classes: Vec<ClassTotals>,
+    /// By target, in the scenario's order.
+    pub targets: Vec<TargetTotals>,
+    /// By interval of the timeline, by arrival time, from time zero.
+    pub timeline: Vec<IntervalTotals>,
+    /// Length of the measured window.
+    pub measured: Duration,
+    /// Asks of the shared retry budgets, and denials.
+    pub budget_asks: u64,
+    /// Denials among them.
+    pub budget_denials: u64,
+    /// For each incident of the world: onset to the first open breaker of a target it hits.
+    pub detections: Vec<Option<Duration>>,
+    /// For each incident: onset to the first minute with success back within 1 pp of before.
+    pub recoveries: Vec<Option<Duration>>,
+    /// Occurrences handled, for speed figures.
+    pub events: u64,
+    /// Requests simulated, the unmeasured included.
+    pub requests: u64,
+}
+
+/// Answered requests by the action that produced the answering attempt.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Answered {
+    /// By the first attempt.
+    pub raw: u64,
+    /// By a same-route retry.
+    pub retry: u64,
+    /// By an equivalent failover.
+    pub failover: u64,
+    /// By a model substitution.
+    pub substitution: u64,
+    /// By a hedge.
+    pub hedge: u64,
+}
+
+impl Answered {
+    /// All of them.
+    pub fn total(&self) -> u64 {
+        self.raw + self.retry + self.failover + self.substitution + self.hedge
+    }
+
+    fn count(&mut self, by: Option<RecoveryAction>) {
+        match by {
+            None => self.raw += 1,
+            Some(RecoveryAction::Retry) => self.retry += 1,
+            Some(RecoveryAction::Failover) => self.failover += 1,
+            Some(RecoveryAction::Substitution) => self.substitution += 1,
+            Some(RecoveryAction::Hedge) => self.hedge += 1,
+        }
+    }
+
+    fn add(&mut self, other: &Answered) {
+        self.raw += other.raw;
+        self.retry += other.retry;
+        self.failover += other.failover;
+        self.substitution += other.substitution;
+        self.hedge += other.hedge;
+    }
+}
+
+/// Totals of the measured requests of one route class.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct ClassTotals {
+    /// The denominator.
+    pub requests: u64,
+    /// Answered, by action.
+    pub answered: Answered,
+    /// Requests with a complete response.
+    pub transport_success: u64,
+    /// Requests whose delivered response keeps its contract.
+    pub contract_success: u64,
+    /// Requests whose delivered response does the job.
+    pub task_success: u64,
+    /// Attempts sent.
+    pub attempts: u64,
+    /// Everything billed, in picodollars.
+    pub cost: u128,
+    /// Of that, for attempts that did not produce the answer.
+    pub wasted: u128,
+    /// Closed by the deadline.
+    pub deadline_exhausted: u64,
+    /// Closed because no target was eligible.
+    pub no_eligible_target: u64,
+    /// Closed after output had begun and broke off.
+    pub partial_output: u64,
+    /// Closed because the caller went away.
+    pub cancelled: u64,
+    /// Valid refusals.
+    pub refused: u64,
+    /// Send of the answering attempt − arrival, µs.
+    pub added_latency: Hist,
+    /// Answer − arrival − unloaded duration on the reference target, µs.
+    pub excess_latency: SignedHist,
+    /// Arrival → end, µs.
+    pub latency: Hist,
+    /// Arrival → first output, µs.
+    pub ttft: Hist,
+    /// Arrival → terminal of the unanswered, µs.
+    pub time_to_failure: Hist,
+    /// Sums for means, each restricted at the deadline, µs.
+    pub added_latency_sum: u128,
+    /// As above; may be negative.
+    pub excess_latency_sum: i128,
+    /// As above.
+    pub latency_sum: u128,
+    /// As above.
+    pub ttft_sum: u128,
+}
+
+/// Totals of one target.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct TargetTotals {
+    /// Attempts sent to it by measured requests.
+    pub attempts: u64,
+    /// Of those, failed ones (aborted ones included).
+    pub failures: u64,
+    /// Billed, in picodollars.
+    pub cost: u128,
+    /// Time out of service by open breakers within the measured window.
+    pub open: Duration,
+    /// Probes: attempts sent while half-open.
+    pub probes: u64,
+}
+
+/// Totals of the requests that arrived in one interval.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct IntervalTotals {
+    /// Requests, the warm-up and the tail included.
+    pub requests: u64,
+    /// Answered by the first attempt.
+    pub raw: u64,
+    /// Answered.
+    pub answered: u64,
+    /// Attempts sent in the interval.
+    pub sent: u64,
+    /// Answers completed in the interval: goodput.
+    pub goodput: u64,
+    /// Sum of latencies restricted at the deadline, µs.
+    pub latency_sum: u128,
+    /// Billed, in picodollars.
+    pub cost: u128,
+}
+
+impl ClassTotals {
+    /// Counts one closed, measured request.
+    pub fn close(&mut self, row: &RequestRow) {
+        self.requests += 1;
+        self.attempts += u64::from(row.result.attempts);
+        self.cost += u128::from(row.cost.as_pico());
+        self.wasted += u128::from(row.wasted.as_pico());
+        self.transport_success += u64::from(row.transport_success);
+        self.contract_success += u64::from(row.contract_success);
+        self.task_success += u64::from(row.task_success);
+        match row.result.outcome {
+            Outcome::Deadline => self.deadline_exhausted += 1,
+            Outcome::NoEligibleTarget => self.no_eligible_target += 1,
+            Outcome::Partial => self.partial_output += 1,
+            Outcome::Cancelled => self.cancelled += 1,
+            Outcome::Refused(_) => self.refused += 1,
+            Outcome::Answered(_) | Outcome::Exhausted | Outcome::PolicyStop => {}
+        }
+        let took = row.closed - row.arrived;
+        let deadline_us = u128::from(row.deadline.as_micros());
+        if row.answered {
+            self.answered.count(row.by);
+            let added = row.added_latency.unwrap_or_default().as_micros();
+            let excess = row.excess_latency_us.unwrap_or_default();
+            let ttft = row.ttft.unwrap_or(took).as_micros();
+            self.added_latency.record(added);
+            self.excess_latency.record(excess);
+            self.latency.record(took.as_micros());
+            self.ttft.record(ttft);
+            self.added_latency_sum += u128::from(added).min(deadline_us);
+            self.excess_latency_sum += i128::from(excess).min(deadline_us as i128);
+            self.latency_sum += u128::from(took.as_micros()).min(deadline_us);
+            self.ttft_sum += u128::from(ttft).min(deadline_us);
+        } else {
+            self.added_latency.record_infinite();
+            self.excess_latency.record_infinite();
+            self.latency.record_infinite();
+            self.ttft.record_infinite();
+            self.time_to_failure.record(took.as_micros());
+            self.added_latency_sum += deadline_us;
+            self.excess_latency_sum += deadline_us as i128;
+            self.latency_sum += deadline_us;
+            self.ttft_sum += deadline_us;
+        }
+    }
+
+    /// Adds the totals of `other`.
+    pub fn merge(&mut self, other: &ClassTotals) {
+        self.requests += other.requests;
+        self.answered.add(&other.answered);
+        self.transport_success += other.transport_success;
+        self.contract_success += other.contract_success;
+        self.task_success += other.task_success;
+        self.attempts += other.attempts;
+        self.cost += other.cost;
+        self.wasted += other.wasted;
+        self.deadline_exhausted += other.deadline_exhausted;
+        self.no_eligible_target += other.no_eligible_target;
+        self.partial_output += other.partial_output;
+        self.cancelled += other.cancelled;
+        self.refused += other.refused;
+        self.added_latency.merge(&other.added_latency);
+        self.excess_latency.merge(&other.excess_latency);
+        self.latency.merge(&other.latency);
+        self.ttft.merge(&other.ttft);
+        self.time_to_failure.merge(&other.time_to_failure);
+        self.added_latency_sum += other.added_latency_sum;
+        self.excess_latency_sum += other.excess_latency_sum;
+        self.latency_sum += other.latency_sum;
+        self.ttft_sum += other.ttft_sum;
+    }
+}
+
+impl TargetTotals {
+    /// Counts one ended attempt of a measured request.
+    pub fn end(&mut self, row: &AttemptRow) {
+        self.attempts += u64::from(row.was_sent);
+        self.failures += u64::from(row.failure.is_some());
+        self.cost += u128::from(row.cost.as_pico());
+        self.probes += u64::from(row.breaker == windtunnel_policy::event::BreakerState::HalfOpen);
+    }
+}
+
+impl RunTotals {
+    /// All classes together.
+    pub fn overall(&self) -> ClassTotals {
+        let mut all = ClassTotals::default();
+        for class in &self.classes {
+            all.merge(class);
+        }
+        all
+    }
+
+    /// The interval that `at` falls in, growing the timeline as needed.
+    pub fn interval(&mut self, at: Instant, length: Duration) -> &mut IntervalTotals {
+        let index = (at.as_micros() / length.as_micros().max(1)) as usize;
+        if index >= self.timeline.len() {
+            self.timeline.resize(index + 1, IntervalTotals::default());
+        }
+        &mut self.timeline[index]
+    }
+}
