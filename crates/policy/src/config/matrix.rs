@@ -151,14 +151,16 @@ mod files {
 
         fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
             let cells = generator.subschema_for::<Cells>();
-            let mut properties = schemars::_private::serde_json::Map::new();
+            let mut schema = schemars::json_schema!({
+                "type": "object", "properties": {}, "additionalProperties": false,
+                "description": "Rows that differ from the documented default, by failure class."
+            });
+            let properties = schema.get_mut("properties").and_then(|value| value.as_object_mut());
+            let properties = properties.expect("it is an object, just above");
             for class in FailureClass::ALL {
                 properties.insert(class.name().into(), cells.clone().to_value());
             }
-            schemars::json_schema!({
-                "type": "object", "properties": properties, "additionalProperties": false,
-                "description": "Rows that differ from the documented default, by failure class."
-            })
+            schema
         }
     }
 }

@@ -1,0 +1,27 @@
+//! The one list of what a policy can say and a router does not run yet.
+//!
+//! Such a field is refused unless it holds its default, so that no policy is simulated as
+//! something it is not.
+
+use super::Problems;
+use crate::Share;
+use crate::config::{Policy, Sharing, Sticky, Strategy};
+
+pub(super) fn check(policy: &Policy, found: &mut Problems) {
+    let selection = &policy.selection;
+    for (is_default, field, fix) in [
+        (policy.hedge.is_none(), "hedge", "remove it"),
+        (policy.outlier.is_none(), "outlier", "remove it"),
+        (policy.replicas.count == 1, "replicas.count", "use 1"),
+        (policy.replicas.sharing == Sharing::Private, "replicas.sharing", "use private"),
+        (selection.sticky == Sticky::No, "selection.sticky", "use no"),
+        (selection.panic_threshold == Share::ONE, "selection.panic_threshold", "use 100%"),
+        (
+            selection.strategy != Strategy::HealthScore,
+            "selection.strategy",
+            "use any other than health_score",
+        ),
+    ] {
+        found.check(is_default, field, "is not simulated by this version", fix);
+    }
+}
