@@ -46,6 +46,14 @@ impl Standing {
         self.cooled_until[i].max(self.isolated_until[i])
     }
 
+    /// Whether a cooldown is all that keeps a target out.
+    pub(crate) fn only_cooling(&self, target: TargetId, now: Instant) -> bool {
+        let i = usize::from(target.0);
+        self.cooled_until[i] > now
+            && self.isolated_until[i] <= now
+            && !self.switched_off.contains(target)
+    }
+
     /// Whether an operator switched all recovery off.
     pub(crate) const fn recovery_off(&self) -> bool {
         self.recovery_off

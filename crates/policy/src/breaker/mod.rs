@@ -193,6 +193,11 @@ impl Breakers {
         }
     }
 
+    /// Probe permits that attempts in flight hold.
+    pub(crate) fn probing(&self) -> u64 {
+        self.keyed.iter().map(|keyed| u64::from(keyed.circuit.probing())).sum()
+    }
+
     /// All closed again, and everything forgotten.
     pub(crate) fn reset(&mut self) {
         self.changes = 0;

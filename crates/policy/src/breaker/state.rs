@@ -55,6 +55,13 @@ impl Circuit {
         }
     }
 
+    pub(super) const fn probing(&self) -> u32 {
+        match self.phase {
+            Phase::HalfOpen { probing, .. } => probing,
+            Phase::Closed | Phase::Open { .. } | Phase::Ramping { .. } => 0,
+        }
+    }
+
     pub(super) const fn phase(&self) -> Phase {
         self.phase
     }

@@ -1,0 +1,124 @@
+//! The four gates before any further attempt, as pure functions.
+//!
+//! 1. failure class, 2. response phase, 3. idempotency, 4. budgets: attempts, time, added
+//! latency, money. They are asked in this order, and the first refusal is the reason.
+
+use crate::config::{
+    Attempts, BudgetScope, FailoverRule, RecoveryAction, RetryRule, Row, SubstitutionRule,
+};
+use crate::event::StopReason;
+use crate::outcome::FailureClass;
+use crate::{Duration, Money};
+
+/// Whether a gate lets recovery pass.
+pub(crate) type Gate = Result<(), StopReason>;
+
+/// Gate 1 for recovery as a whole: the class allows something.
+pub(crate) fn class(row: Row) -> Gate {
+    let nothing = row.retry == RetryRule::No
+        && row.failover == FailoverRule::No
+        && row.substitution == SubstitutionRule::No;
+    pass(!nothing, StopReason::FailureClass)
+}
+
+/// Gate 1 for one kind of recovery: class and policy allow it.
+pub(crate) fn kind(row: Row, attempts: &Attempts, action: RecoveryAction) -> Gate {
+    let allowed = match action {
+        RecoveryAction::Retry => attempts.allow_retry && row.retry != RetryRule::No,
+        RecoveryAction::Failover => attempts.allow_failover && row.failover != FailoverRule::No,
+        RecoveryAction::Substitution => {
+            attempts.allow_substitution && row.substitution != SubstitutionRule::No
+        }
+        RecoveryAction::Hedge => false,
+    };
+    pass(allowed, StopReason::FailureClass)
+}
+
+/// Gate 2: nothing was released to the caller.
+pub(crate) fn phase(committed: bool) -> Gate {
+    pass(!committed, StopReason::Committed)
+}
+
+/// Gate 3: repeating the operation cannot do an external effect twice.
+pub(crate) fn idempotency(class: FailureClass, row: Row, sent: bool, writes: bool) -> Gate {
+    let ambiguous = matches!(class, FailureClass::Transport | FailureClass::Timeout)
+        || row.retry == RetryRule::OnceIfIdempotent;
+    let unsafe_now = class == FailureClass::SideEffectUnknown || (writes && ambiguous);
+    pass(!(sent && unsafe_now), StopReason::NotIdempotent)
+}
+
+/// What a request has used of its attempt budgets, for one candidate target.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Used {
+    /// Attempts in all.
+    pub(crate) total: u16,
+    /// Attempts on the candidate.
+    pub(crate) on_target: u16,
+    /// Attempts in the candidate's group.
+    pub(crate) in_group: u16,
+    /// Attempts in the first group.
+    pub(crate) in_first_group: u16,
+    /// Whether the candidate's group is the first.
+    pub(crate) first_group: bool,
+}
+
+/// Gate 4, attempts: the budgets of request, group and target, before and after the first
+/// fallback group.
+pub(crate) fn attempts(limits: &Attempts, used: Used) -> Gate {
+    let scoped = match limits.scope {
+        BudgetScope::Request => used.total,
+        BudgetScope::Group => used.in_group,
+        BudgetScope::Target => used.on_target,
+    };
+    let side = match used.first_group {
+        true => limits.max_before_fallback.is_none_or(|most| used.in_first_group < most),
+        false => limits
+            .max_after_fallback
+            .is_none_or(|most| used.total.saturating_sub(used.in_first_group) < most),
+    };
+    // An attempt's number must stay distinct, whatever the scope.
+    pass(scoped < limits.max && side && used.total < u16::MAX, StopReason::Attempts)
+}
+
+/// Gate 4, time: `remaining` leaves room for an attempt expected to need `needed`.
+pub(crate) fn time(remaining: Duration, needed: Duration, min_useful: Duration) -> Gate {
+    let unlimited = remaining == Duration::MAX;
+    pass(unlimited || (remaining > needed && remaining >= min_useful), StopReason::Deadline)
+}
+
+/// Gate 4, added latency: an attempt sent this long after arrival is still wanted.
+pub(crate) fn added_latency(since_arrival: Duration, most: Option<Duration>) -> Gate {
+    pass(most.is_none_or(|most| since_arrival <= most), StopReason::AddedLatency)
+}
+
+/// Gate 4, money: what is spent and what the attempt may cost stay under the ceiling.
+pub(crate) fn cost(spent: Money, estimated: Money, ceiling: Money) -> Gate {
+    pass(ceiling == Money::MAX || spent + estimated <= ceiling, StopReason::Cost)
+}
+
+/// Of two refusals the one that tells more: by how far through the gates recovery came.
+pub(crate) fn further(a: StopReason, b: StopReason) -> StopReason {
+    if depth(b) > depth(a) { b } else { a }
+}
+
+fn depth(reason: StopReason) -> u8 {
+    match reason {
+        StopReason::FailureClass => 0,
+        StopReason::Committed => 1,
+        // "No other target" says less than "attempts spent on this one".
+        StopReason::NoEligibleTarget => 2,
+        StopReason::NotIdempotent => 3,
+        StopReason::Attempts => 4,
+        StopReason::Deadline => 5,
+        StopReason::AddedLatency => 6,
+        StopReason::Cost => 7,
+        StopReason::WaitTooLong => 8,
+        StopReason::RetryBudget => 9,
+        StopReason::KillSwitch => 10,
+        StopReason::CallerCancelled => 11,
+    }
+}
+
+fn pass(passes: bool, otherwise: StopReason) -> Gate {
+    if passes { Ok(()) } else { Err(otherwise) }
+}

@@ -1,0 +1,76 @@
+//! What the router knows of its targets, built only from events seen.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use crate::Instant;
+use crate::breaker::{Admission, Breakers};
+use crate::config::Policy;
+use crate::estimate::Estimates;
+use crate::load::Load;
+use crate::standing::Standing;
+use crate::target::{TargetId, Topology};
+
+/// Breakers, standing, expected latency and load of every target.
+#[derive(Clone, Debug)]
+pub(crate) struct Health {
+    pub(crate) breakers: Breakers,
+    pub(crate) standing: Standing,
+    pub(crate) estimates: Estimates,
+    pub(crate) load: Load,
+    /// Whose turn it is, by [`Segment::turn`](crate::plan::Segment).
+    pub(crate) turns: Vec<u16>,
+}
+
+/// Why a target is out of service.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Standstill {
+    /// Only an operator may put it back.
+    Operator,
+    /// Until then, if nothing happens before; [`Instant::FAR_FUTURE`] where that hangs on probes
+    /// in flight.
+    Until(Instant),
+}
+
+impl Health {
+    /// Every target well, and nothing known.
+    pub(crate) fn new(policy: &Policy, topology: &Topology, turns: usize) -> Health {
+        let (classes, targets) = (topology.classes.len(), topology.targets.len());
+        let estimate = &policy.envelope.estimate;
+        Health {
+            breakers: Breakers::new(&policy.breakers, topology),
+            standing: Standing::new(&policy.cooldown, &policy.isolation, topology),
+            estimates: Estimates::new(estimate, classes, targets),
+            load: Load::new(targets, estimate.expires),
+            turns: vec![0; turns],
+        }
+    }
+
+    /// Why a target may not get an attempt with this draw at `now`; `None` where it may.
+    pub(crate) fn standstill(
+        &self,
+        target: TargetId,
+        now: Instant,
+        draw: u64,
+    ) -> Option<Standstill> {
+        let out = self.standing.out_until(target);
+        if out == Instant::FAR_FUTURE {
+            return Some(Standstill::Operator);
+        }
+        let standing = (out > now).then_some(out);
+        let breaker = match self.breakers.admits(target, now, draw) {
+            Admission::Yes | Admission::Probe | Admission::Ramp => None,
+            Admission::No { until } => Some(until),
+        };
+        standing.max(breaker).map(Standstill::Until)
+    }
+
+    /// As new.
+    pub(crate) fn reset(&mut self) {
+        self.breakers.reset();
+        self.standing.reset();
+        self.estimates.reset();
+        self.load.reset();
+        self.turns.fill(0);
+    }
+}

@@ -1,0 +1,108 @@
+//! Policy and topology compiled into what a decision needs: no names, no options.
+
+use alloc::vec::Vec;
+
+use crate::config::Policy;
+use crate::target::{Capabilities, RouteClass, SideEffects, TargetId, Topology};
+use crate::target_set::TargetSet;
+use crate::{Duration, Money};
+
+/// What one route class allows, the stricter of product and policy.
+#[derive(Clone, Debug)]
+pub(crate) struct ClassPlan {
+    /// The product's limit from arrival to the end.
+    pub(crate) product_total: Duration,
+    /// The policy's own limit from arrival to the end.
+    pub(crate) policy_total: Duration,
+    /// From arrival to the first output released.
+    pub(crate) first_output: Duration,
+    /// The most a request may cost.
+    pub(crate) ceiling: Money,
+    /// Whether a request may write outside the model.
+    pub(crate) writes: bool,
+    /// Targets of the class's own model, group by group.
+    pub(crate) equivalent: Vec<Segment>,
+    /// Targets of approved models: by preference of model, then group by group.
+    pub(crate) substitutes: Vec<Segment>,
+    /// Targets validated for the class's schema.
+    pub(crate) validated: TargetSet,
+    /// Whether there is more than one target to go to.
+    pub(crate) has_alternative: bool,
+}
+
+/// Targets of one model within one group, in the group's order.
+#[derive(Clone, Debug)]
+pub(crate) struct Segment {
+    /// Position of the group among the class's groups.
+    pub(crate) group: u8,
+    /// Those able to serve the class.
+    pub(crate) targets: Vec<TargetId>,
+    /// Its number among all segments of all classes: where its round robin is kept.
+    pub(crate) turn: usize,
+}
+
+/// One plan for each class of the topology. Groups must not be empty and ids known.
+pub(crate) fn compile(policy: &Policy, topology: &Topology) -> Vec<ClassPlan> {
+    let mut plans: Vec<ClassPlan> =
+        topology.classes.iter().map(|class| class_plan(policy, topology, class)).collect();
+    for (turn, segment) in plans.iter_mut().flat_map(ClassPlan::segments_mut).enumerate() {
+        segment.turn = turn;
+    }
+    plans
+}
+
+impl ClassPlan {
+    /// How many segments there are.
+    pub(crate) fn segments(&self) -> usize {
+        self.equivalent.len() + self.substitutes.len()
+    }
+
+    fn segments_mut(&mut self) -> impl Iterator<Item = &mut Segment> {
+        self.equivalent.iter_mut().chain(&mut self.substitutes)
+    }
+}
+
+fn class_plan(policy: &Policy, topology: &Topology, class: &RouteClass) -> ClassPlan {
+    let target = |id: TargetId| &topology.targets[usize::from(id.0)];
+    // The model the product asked for: whatever serves in its place is a substitution, also
+    // when it follows another substitute.
+    let model = &target(class.groups[0].targets[0]).model;
+    let of_model = |model: &str| -> Vec<Segment> {
+        let segment = |(group, targets): (usize, &Vec<TargetId>)| Segment {
+            group: group as u8,
+            turn: 0,
+            targets: targets
+                .iter()
+                .copied()
+                .filter(|id| target(*id).model == model)
+                .filter(|id| target(*id).capabilities.covers(class.required))
+                .collect(),
+        };
+        let groups = class.groups.iter().map(|g| &g.targets).enumerate();
+        groups.map(segment).filter(|s| !s.targets.is_empty()).collect()
+    };
+    let equivalent = of_model(model);
+    let substitutes: Vec<Segment> = class
+        .substitutes
+        .iter()
+        .filter(|name| *name != model)
+        .flat_map(|name| of_model(name))
+        .collect();
+    let serving = |segments: &[Segment]| -> TargetSet {
+        segments.iter().flat_map(|s| s.targets.iter().copied()).collect()
+    };
+    let all = serving(&equivalent).union(serving(&substitutes));
+    let schema = Capabilities::named("structured_output").unwrap_or_default();
+    let stricter = |own: Option<Duration>, product| own.unwrap_or(Duration::MAX).min(product);
+    ClassPlan {
+        product_total: class.deadline_total,
+        policy_total: policy.envelope.deadline_total.unwrap_or(Duration::MAX),
+        first_output: stricter(policy.envelope.deadline_first_output, class.deadline_first_output),
+        ceiling: policy.envelope.max_cost.unwrap_or(Money::MAX).min(class.max_cost),
+        writes: class.side_effects == SideEffects::WritePossible,
+        validated: all.iter().filter(|id| target(*id).capabilities.covers(schema)).collect(),
+        has_alternative: all.len() > 1,
+        equivalent,
+        substitutes,
+    }
+}

@@ -1,0 +1,304 @@
+//! The requests a router holds: dense slots, reused, each with a generation.
+
+use alloc::vec::Vec;
+
+use crate::breaker::Permit;
+use crate::config::RecoveryAction;
+use crate::event::{AttemptRef, Request, RequestRef, StopReason};
+use crate::outcome::{FailureClass, Phase};
+use crate::plan::ClassPlan;
+use crate::target::{ClassId, TargetId};
+use crate::{Duration, Instant, Money};
+
+/// What a request is doing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Stage {
+    /// The slot holds no request.
+    Free,
+    /// An attempt is in flight.
+    InFlight,
+    /// It waits for its next attempt.
+    Waiting,
+    /// Recovery is over; a useless wait precedes the result.
+    Closing(StopReason),
+}
+
+/// The attempt in flight, or the latest one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Flight {
+    pub(crate) target: TargetId,
+    /// The target of the attempt before, whose budget may pay for this one.
+    pub(crate) failing: TargetId,
+    pub(crate) action: Option<RecoveryAction>,
+    pub(crate) group: u8,
+    pub(crate) phase: Phase,
+    /// Its output was released to the caller.
+    pub(crate) committed: bool,
+    pub(crate) sent: Instant,
+    /// When output was last seen.
+    pub(crate) progress: Instant,
+    /// The breakers' permit, until its outcome is known.
+    pub(crate) permit: Option<Permit>,
+}
+
+/// The attempt a waiting request will make.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Next {
+    pub(crate) target: TargetId,
+    pub(crate) group: u8,
+    pub(crate) action: Option<RecoveryAction>,
+    pub(crate) since: Instant,
+    pub(crate) at: Instant,
+    /// The wait hint within the wait.
+    pub(crate) honoured: Option<Duration>,
+    /// Its target is used although it is out of service.
+    pub(crate) fail_open: bool,
+}
+
+/// The latest failure.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lapse {
+    /// Its normalised class.
+    pub(crate) class: FailureClass,
+    /// The provider's status, or 0.
+    pub(crate) status: u16,
+    /// The provider's wait hint.
+    pub(crate) hint: Option<Duration>,
+    /// A wait followed it already.
+    pub(crate) waited: bool,
+    /// Nothing was sent, so nothing can have happened.
+    pub(crate) unsent: bool,
+}
+
+impl Lapse {
+    /// A failure with no more to say than its class.
+    pub(crate) const fn new(class: FailureClass) -> Lapse {
+        Lapse { class, status: 0, hint: None, waited: false, unsent: false }
+    }
+}
+
+/// One request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slot {
+    pub(crate) generation: u32,
+    pub(crate) stage: Stage,
+    pub(crate) request: Request,
+    pub(crate) arrived: Instant,
+    /// End of the policy's own total limit; free waits move it.
+    pub(crate) policy_deadline: Instant,
+    /// When the armed timer fires; [`Instant::FAR_FUTURE`] where none is armed.
+    pub(crate) armed: Instant,
+    pub(crate) epoch: u32,
+    /// Attempts so far; the number of the latest.
+    pub(crate) attempts: u16,
+    /// Of those, never sent.
+    pub(crate) unsent: u16,
+    /// Attempts in a row on the latest target.
+    pub(crate) run: u16,
+    /// Round of a repeated walk over the targets, from 1.
+    pub(crate) round: u16,
+    /// Cost as reported.
+    pub(crate) spent: Money,
+    /// The most that aborted attempts may still be billed: nobody reported it.
+    pub(crate) presumed: Money,
+    /// The wait before, for decorrelated jitter.
+    pub(crate) previous_wait: Duration,
+    /// The request's first wait hint.
+    pub(crate) first_hint: Option<Duration>,
+    pub(crate) flight: Flight,
+    pub(crate) next: Next,
+    pub(crate) lapse: Lapse,
+}
+
+impl Slot {
+    /// When the first output must have been released: the limit of a streamed request until it
+    /// is. A caller who does not stream sees no first output.
+    pub(crate) fn first_output_deadline(&self, class: &ClassPlan) -> Instant {
+        if !self.request.streamed || self.flight.committed {
+            return Instant::FAR_FUTURE;
+        }
+        self.arrived + class.first_output
+    }
+
+    /// A slot that holds nothing.
+    const FREE: Slot = Slot {
+        generation: 0,
+        stage: Stage::Free,
+        request: Request {
+            id: 0,
+            salt: 0,
+            class: ClassId(0),
+            input_tokens: 0,
+            max_output_tokens: 0,
+            streamed: false,
+            session: 0,
+        },
+        arrived: Instant::ZERO,
+        policy_deadline: Instant::FAR_FUTURE,
+        armed: Instant::FAR_FUTURE,
+        epoch: 0,
+        attempts: 0,
+        unsent: 0,
+        run: 0,
+        round: 1,
+        spent: Money::ZERO,
+        presumed: Money::ZERO,
+        previous_wait: Duration::ZERO,
+        first_hint: None,
+        flight: Flight {
+            target: TargetId(0),
+            failing: TargetId(0),
+            group: 0,
+            action: None,
+            phase: Phase::BeforeHeaders,
+            committed: false,
+            sent: Instant::ZERO,
+            progress: Instant::ZERO,
+            permit: None,
+        },
+        next: Next {
+            target: TargetId(0),
+            group: 0,
+            action: None,
+            since: Instant::ZERO,
+            at: Instant::ZERO,
+            honoured: None,
+            fail_open: false,
+        },
+        lapse: Lapse::new(FailureClass::NoEligibleTarget),
+    };
+}
+
+/// All slots, and the attempt counts of each request per target and per group.
+#[derive(Clone, Debug)]
+pub(crate) struct Slots {
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+    counts: Vec<u16>,
+    targets: usize,
+    groups: usize,
+}
+
+/// Marks a target whose latest failure forbids another attempt there.
+const EXCLUDED: u16 = 1 << 15;
+
+impl Slots {
+    /// No requests, for a topology of so many targets and groups a class at most.
+    pub(crate) fn new(targets: usize, groups: usize) -> Slots {
+        Slots { slots: Vec::new(), free: Vec::new(), counts: Vec::new(), targets, groups }
+    }
+
+    /// Takes a slot for a request; allocates only where more requests are open than ever before.
+    pub(crate) fn open(&mut self, request: Request, now: Instant) -> usize {
+        let i = match self.free.pop() {
+            Some(i) => i as usize,
+            None => {
+                self.slots.push(Slot::FREE);
+                // Room to free every slot, so that closing never allocates.
+                self.free.reserve(self.slots.len());
+                self.counts.resize(self.slots.len() * self.stride(), 0);
+                self.slots.len() - 1
+            }
+        };
+        let stride = self.stride();
+        self.counts[i * stride..(i + 1) * stride].fill(0);
+        let generation = self.slots[i].generation;
+        self.slots[i] =
+            Slot { generation, stage: Stage::Waiting, request, arrived: now, ..Slot::FREE };
+        i
+    }
+
+    /// Gives a slot back; every handle to the request in it is stale from now on.
+    pub(crate) fn close(&mut self, i: usize) {
+        let slot = &mut self.slots[i];
+        debug_assert!(slot.stage != Stage::Free, "a request is closed once");
+        slot.stage = Stage::Free;
+        slot.generation = slot.generation.wrapping_add(1);
+        self.free.push(i as u32);
+    }
+
+    /// The slot of a handle, unless it is stale.
+    pub(crate) fn find(&self, request: RequestRef) -> Option<usize> {
+        let i = request.slot as usize;
+        let slot = self.slots.get(i)?;
+        (slot.stage != Stage::Free && slot.generation == request.generation).then_some(i)
+    }
+
+    /// The slot of an attempt, unless it is no longer the one in flight.
+    pub(crate) fn find_attempt(&self, attempt: AttemptRef) -> Option<usize> {
+        let i = self.find(attempt.request)?;
+        let slot = &self.slots[i];
+        (slot.stage == Stage::InFlight && slot.attempts == attempt.number).then_some(i)
+    }
+
+    /// The handle of the request in a slot.
+    pub(crate) fn request_ref(&self, i: usize) -> RequestRef {
+        RequestRef { slot: i as u32, generation: self.slots[i].generation }
+    }
+
+    /// The handle of the latest attempt of the request in a slot.
+    pub(crate) fn attempt_ref(&self, i: usize) -> AttemptRef {
+        AttemptRef { request: self.request_ref(i), number: self.slots[i].attempts }
+    }
+
+    /// Counts an attempt.
+    pub(crate) fn count(&mut self, i: usize, target: TargetId, group: u8) {
+        let base = i * self.stride();
+        let on_target = &mut self.counts[base + usize::from(target.0)];
+        let (count, excluded) = (*on_target & !EXCLUDED, *on_target & EXCLUDED);
+        *on_target = (count + 1).min(EXCLUDED - 1) | excluded;
+        let in_group = &mut self.counts[base + self.targets + usize::from(group)];
+        *in_group = in_group.saturating_add(1);
+    }
+
+    /// Forbids a target to the rest of the request.
+    pub(crate) fn exclude(&mut self, i: usize, target: TargetId) {
+        let at = i * self.stride() + usize::from(target.0);
+        self.counts[at] |= EXCLUDED;
+    }
+
+    /// Attempts the request made on a target, and whether the target is excluded since.
+    pub(crate) fn on_target(&self, i: usize, target: TargetId) -> (u16, bool) {
+        let count = self.counts[i * self.stride() + usize::from(target.0)];
+        (count & !EXCLUDED, count & EXCLUDED != 0)
+    }
+
+    /// Attempts the request made in a group.
+    pub(crate) fn in_group(&self, i: usize, group: u8) -> u16 {
+        self.counts[i * self.stride() + self.targets + usize::from(group)]
+    }
+
+    /// Requests that are open.
+    pub(crate) fn open_requests(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    /// Forgets every request, and makes their handles stale; keeps the memory.
+    pub(crate) fn reset(&mut self) {
+        self.free.clear();
+        for (i, slot) in self.slots.iter_mut().enumerate().rev() {
+            if slot.stage != Stage::Free {
+                slot.stage = Stage::Free;
+                slot.generation = slot.generation.wrapping_add(1);
+            }
+            self.free.push(i as u32);
+        }
+    }
+
+    fn stride(&self) -> usize {
+        self.targets + self.groups
+    }
+}
+
+impl core::ops::Index<usize> for Slots {
+    type Output = Slot;
+    fn index(&self, i: usize) -> &Slot {
+        &self.slots[i]
+    }
+}
+
+impl core::ops::IndexMut<usize> for Slots {
+    fn index_mut(&mut self, i: usize) -> &mut Slot {
+        &mut self.slots[i]
+    }
+}

@@ -1,0 +1,98 @@
+//! What the application gets where no attempt answered.
+
+use crate::event::{Outcome, StopReason};
+use crate::outcome::FailureClass;
+
+/// A stop, and the evidence for its terminal result.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stopped {
+    pub(crate) reason: StopReason,
+    /// Class of the latest failure.
+    pub(crate) class: FailureClass,
+    /// The provider's status of it, or 0.
+    pub(crate) status: u16,
+    /// Attempts so far.
+    pub(crate) attempts: u16,
+    /// Output had been released.
+    pub(crate) committed: bool,
+    /// Every target that could serve is in its cooldown.
+    pub(crate) all_cooling: bool,
+    /// The request may write outside the model.
+    pub(crate) writes: bool,
+}
+
+impl Stopped {
+    /// How the request ended.
+    pub(crate) fn outcome(&self) -> Outcome {
+        match (self.reason, self.class) {
+            (StopReason::CallerCancelled, _) => Outcome::Cancelled,
+            (_, FailureClass::Refusal) => Outcome::Refused(self.attempts),
+            (_, FailureClass::PartialStream) => Outcome::Partial,
+            (StopReason::Deadline, _) if self.committed => Outcome::Partial,
+            (StopReason::Deadline, _) => Outcome::Deadline,
+            _ if self.attempts == 0 => Outcome::NoEligibleTarget,
+            (
+                StopReason::FailureClass
+                | StopReason::Committed
+                | StopReason::NotIdempotent
+                | StopReason::KillSwitch,
+                _,
+            ) => Outcome::PolicyStop,
+            _ => Outcome::Exhausted,
+        }
+    }
+
+    /// The class the caller sees.
+    pub(crate) fn visible_class(&self) -> FailureClass {
+        match self.reason {
+            StopReason::CallerCancelled => FailureClass::CallerCancelled,
+            StopReason::Deadline if self.class != FailureClass::PartialStream => {
+                FailureClass::DeadlineExhausted
+            }
+            _ if self.attempts == 0 => FailureClass::NoEligibleTarget,
+            _ => self.class,
+        }
+    }
+
+    /// The status to answer with. After a partial stream the status has gone out already, and
+    /// this one is for the record.
+    pub(crate) fn status(&self) -> u16 {
+        match self.visible_class() {
+            FailureClass::NoEligibleTarget if self.all_cooling => 429,
+            // The target's own trouble: the caller's key and request are fine.
+            FailureClass::UpstreamAuth | FailureClass::TargetMissing => 502,
+            FailureClass::Refusal => 200,
+            FailureClass::CallerCancelled => 499,
+            FailureClass::DeadlineExhausted => 504,
+            _ if self.status != 0 => self.status,
+            FailureClass::ClientInvalid
+            | FailureClass::ContextOverflow
+            | FailureClass::ContentPolicy => 400,
+            FailureClass::GatewayDenied => 403,
+            FailureClass::RateLimited | FailureClass::QuotaExhausted => 429,
+            FailureClass::Timeout => 504,
+            FailureClass::NoEligibleTarget | FailureClass::Overloaded => 503,
+            FailureClass::SideEffectUnknown => 409,
+            FailureClass::Transport
+            | FailureClass::ServerError
+            | FailureClass::ContractFailure
+            | FailureClass::PartialStream
+            | FailureClass::Unknown => 502,
+        }
+    }
+
+    /// Whether the caller may sensibly send the same request again.
+    pub(crate) fn retryable(&self) -> bool {
+        match self.visible_class() {
+            FailureClass::RateLimited
+            | FailureClass::Overloaded
+            | FailureClass::ServerError
+            | FailureClass::NoEligibleTarget => true,
+            // It may have happened already.
+            FailureClass::Transport | FailureClass::Timeout | FailureClass::DeadlineExhausted => {
+                !self.writes && !self.committed
+            }
+            _ => false,
+        }
+    }
+}
