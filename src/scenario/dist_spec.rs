@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use windtunnel_policy::Duration;
 
 use super::Factor;
+use crate::dist::{Dist, Shape};
 
 /// A whole number of tokens, at most 100 million.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
@@ -117,4 +118,75 @@ pub enum DistSpec<Q: Quantity> {
     },
     /// Empirical quantiles: `{p0: 100ms, p50: 200ms, p99: 900ms, p100: 2s}`, at least two.
     Quantiles(BTreeMap<String, Q>),
+}
+
+impl<Q: Quantity> DistSpec<Q> {
+    /// The table that samples it, in µs or tokens.
+    ///
+    /// # Errors
+    /// Says which parameter is out of its range, or which quantile has no name.
+    pub fn dist(&self) -> Result<Dist, String> {
+        Dist::new(&self.shape()?).map_err(|e| e.to_string())
+    }
+
+    fn shape(&self) -> Result<Shape, String> {
+        let units = |quantity: &Q| quantity.units() as f64;
+        Ok(match self {
+            DistSpec::Constant(value) => Shape::Constant(units(value)),
+            DistSpec::Uniform { from, to } => Shape::Uniform { low: units(from), high: units(to) },
+            DistSpec::Exponential { mean } => Shape::Exponential { mean: units(mean) },
+            DistSpec::Lognormal { median, sigma } => {
+                Shape::Lognormal { shift: 0.0, median: units(median), sigma: sigma.get() }
+            }
+            DistSpec::ShiftedLognormal { shift, median, sigma } => {
+                Shape::Lognormal { shift: units(shift), median: units(median), sigma: sigma.get() }
+            }
+            DistSpec::Weibull { shape, scale } => {
+                Shape::Weibull { shape: shape.get(), scale: units(scale) }
+            }
+            DistSpec::Gamma { mean, shape } => {
+                Shape::Gamma { shape: shape.get(), mean: units(mean) }
+            }
+            DistSpec::Quantiles(quantiles) => {
+                let mut pairs = quantiles
+                    .iter()
+                    .map(|(name, value)| Ok((probability(name)?, units(value))))
+                    .collect::<Result<Vec<_>, String>>()?;
+                // The file's order is that of the names as text: p5 stands after p25.
+                pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
+                Shape::Quantiles(pairs)
+            }
+        })
+    }
+}
+
+/// The probability a quantile's name states: `p99.9` is 0.999.
+fn probability(name: &str) -> Result<f64, String> {
+    let percent = name.strip_prefix('p').and_then(|digits| digits.parse::<f64>().ok());
+    match percent {
+        Some(percent) if (0.0..=100.0).contains(&percent) => Ok(percent / 100.0),
+        _ => {
+            Err(format!("expected a quantile from p0 to p100 such as p50 or p99.9, found `{name}`"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_read_by_number_not_by_text() {
+        let spec: DistSpec<Tokens> =
+            serde_json::from_str(r#"{"quantiles": {"p5": 10, "p25": 100, "p95": 1000}}"#)
+                .expect("parses");
+        let dist = spec.dist().expect("ascends");
+        assert_eq!(dist.sample(u64::MAX / 4), 100);
+    }
+
+    #[test]
+    fn a_quantile_without_a_number_is_refused() {
+        let spec = DistSpec::Quantiles(BTreeMap::from([("median".to_string(), Tokens(1))]));
+        assert!(spec.dist().expect_err("no number").contains("median"));
+    }
 }
