@@ -16,6 +16,7 @@ mod health;
 mod load;
 mod mix;
 pub mod money;
+pub mod normalise;
 pub mod outcome;
 mod plan;
 mod rolling;
