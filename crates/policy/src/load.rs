@@ -66,3 +66,40 @@ impl Load {
         self.targets.fill(Seen::default());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: TargetId = TargetId(0);
+    const B: TargetId = TargetId(1);
+
+    fn at(s: u64) -> Instant {
+        Instant::ZERO + Duration::from_secs(s)
+    }
+
+    #[test]
+    fn counts_what_is_in_flight() {
+        let mut load = Load::new(2, Duration::MAX);
+        load.on_sent(A);
+        load.on_sent(A);
+        load.on_end(A);
+        assert_eq!((load.in_flight(A), load.in_flight(B)), (1, 0));
+        load.reset();
+        assert_eq!(load.in_flight(A), 0);
+    }
+
+    #[test]
+    fn latency_is_an_exponential_average_that_is_forgotten() {
+        let mut load = Load::new(2, Duration::from_secs(60));
+        assert_eq!(load.latency(A, at(0)), None);
+        load.on_latency(A, Duration::from_millis(800), at(0));
+        load.on_latency(A, Duration::from_millis(1_600), at(1));
+        // 800 · 7/8 + 1,600 / 8.
+        assert_eq!(load.latency(A, at(1)), Some(Duration::from_millis(900)));
+        assert_eq!(load.latency(A, at(61)), None);
+        load.on_latency(A, Duration::from_millis(5), at(61));
+        assert_eq!(load.latency(A, at(61)), Some(Duration::from_millis(5)));
+        assert_eq!(load.latency(B, at(61)), None);
+    }
+}

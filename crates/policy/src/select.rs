@@ -88,3 +88,153 @@ impl<C> Choice<'_, C> {
         Some(if less { other } else { first })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+    use alloc::vec::Vec;
+
+    use super::*;
+    use crate::Duration;
+    use crate::mix::{Draw, draw};
+    use crate::target::testing::target;
+
+    /// Four targets with weights 1, 2, 3, 4; the group's order is 2, 0, 3, 1.
+    struct Rig {
+        targets: Vec<Target>,
+        load: Load,
+        turn: u16,
+    }
+
+    const ORDER: [TargetId; 4] = [TargetId(2), TargetId(0), TargetId(3), TargetId(1)];
+
+    impl Rig {
+        fn new() -> Rig {
+            let weighted = |weight| Target { weight, ..target("t", "p", "m", "r") };
+            let targets = (1..=4).map(weighted).collect();
+            Rig { targets, load: Load::new(4, Duration::MAX), turn: 0 }
+        }
+
+        fn pick(&mut self, strategy: Strategy, eligible: &[u16], draw: u64) -> Option<u16> {
+            let choice = Choice {
+                order: &ORDER,
+                eligible: eligible.iter().copied().map(TargetId).collect(),
+                targets: &self.targets,
+                load: &self.load,
+                cost: |t: TargetId| Money::from_pico([7, 5, 5, 9][usize::from(t.0)]),
+                turn: &mut self.turn,
+                draw,
+                now: Instant::ZERO,
+            };
+            pick(strategy, choice).map(|t| t.0)
+        }
+
+        /// How often each target is chosen in `n` draws.
+        fn counts(&mut self, strategy: Strategy, eligible: &[u16], n: u64) -> [u64; 4] {
+            let mut counts = [0; 4];
+            for salt in 0..n {
+                let chosen = self.pick(strategy, eligible, draw(salt, Draw::Choice, 0));
+                counts[usize::from(chosen.unwrap())] += 1;
+            }
+            counts
+        }
+    }
+
+    /// Whether counts of `n` draws lie within five standard deviations of these shares.
+    fn close(counts: [u64; 4], shares: [f64; 4], n: u64) -> bool {
+        counts.iter().zip(shares).all(|(count, share)| {
+            let sd = (n as f64 * share * (1.0 - share)).sqrt();
+            (*count as f64 - n as f64 * share).abs() <= 5.0 * sd
+        })
+    }
+
+    #[test]
+    fn nothing_eligible_nothing_chosen() {
+        let mut rig = Rig::new();
+        for strategy in [
+            Strategy::Ordered,
+            Strategy::Weighted,
+            Strategy::RoundRobin,
+            Strategy::LeastInFlight,
+            Strategy::LowestLatency,
+            Strategy::Cheapest,
+            Strategy::TwoChoices,
+        ] {
+            assert_eq!(rig.pick(strategy, &[], u64::MAX), None, "{strategy:?}");
+            for draw in [0, 1 << 63, u64::MAX] {
+                assert_eq!(rig.pick(strategy, &[3], draw), Some(3), "{strategy:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn ordered_takes_the_first() {
+        assert_eq!(Rig::new().pick(Strategy::Ordered, &[0, 1, 3], 0), Some(0));
+        assert_eq!(Rig::new().pick(Strategy::Ordered, &[1, 3], 0), Some(3));
+    }
+
+    #[test]
+    fn weighted_follows_the_weights_of_the_eligible() {
+        let counts = Rig::new().counts(Strategy::Weighted, &[0, 1, 3], 70_000);
+        assert!(close(counts, [1.0 / 7.0, 2.0 / 7.0, 0.0, 4.0 / 7.0], 70_000), "{counts:?}");
+    }
+
+    #[test]
+    fn round_robin_goes_on_where_it_stopped() {
+        let mut rig = Rig::new();
+        let mut turns = |n, eligible: &[u16]| -> Vec<_> {
+            (0..n).map(|_| rig.pick(Strategy::RoundRobin, eligible, 0).unwrap()).collect()
+        };
+        assert_eq!(turns(5, &[0, 1, 2, 3]), [2, 0, 3, 1, 2]);
+        assert_eq!(turns(3, &[1, 2]), [1, 2, 1]);
+        assert_eq!(turns(2, &[0, 1, 2, 3]), [2, 0]);
+    }
+
+    #[test]
+    fn least_in_flight_and_ties_by_order() {
+        let mut rig = Rig::new();
+        [2, 0, 3].into_iter().for_each(|t| rig.load.on_sent(TargetId(t)));
+        assert_eq!(rig.pick(Strategy::LeastInFlight, &[0, 1, 2, 3], 0), Some(1));
+        assert_eq!(rig.pick(Strategy::LeastInFlight, &[0, 3], 0), Some(0));
+    }
+
+    #[test]
+    fn lowest_latency_and_the_unseen_first() {
+        let mut rig = Rig::new();
+        for (t, ms) in [(0, 30), (2, 20), (3, 10)] {
+            rig.load.on_latency(TargetId(t), Duration::from_millis(ms), Instant::ZERO);
+        }
+        assert_eq!(rig.pick(Strategy::LowestLatency, &[0, 1, 2, 3], 0), Some(1));
+        assert_eq!(rig.pick(Strategy::LowestLatency, &[0, 2, 3], 0), Some(3));
+    }
+
+    #[test]
+    fn cheapest_and_ties_by_order() {
+        assert_eq!(Rig::new().pick(Strategy::Cheapest, &[0, 1, 2, 3], 0), Some(2));
+        assert_eq!(Rig::new().pick(Strategy::Cheapest, &[0, 1, 3], 0), Some(1));
+    }
+
+    #[test]
+    fn two_choices_take_the_less_loaded() {
+        let mut rig = Rig::new();
+        let even = rig.counts(Strategy::TwoChoices, &[0, 1, 2, 3], 40_000);
+        assert!(close(even, [0.25; 4], 40_000), "{even:?}");
+        // The busiest of four is chosen never, the idle one whenever drawn: in half of all pairs.
+        for (t, n) in [(1, 1), (2, 2), (3, 3)] {
+            (0..n).for_each(|_| rig.load.on_sent(TargetId(t)));
+        }
+        let counts = rig.counts(Strategy::TwoChoices, &[0, 1, 2, 3], 40_000);
+        assert!(close(counts, [1.0 / 2.0, 1.0 / 3.0, 1.0 / 6.0, 0.0], 40_000), "{counts:?}");
+    }
+
+    #[test]
+    fn a_weight_of_nothing_is_never_drawn_among_others() {
+        let mut rig = Rig::new();
+        rig.targets = vec![0, 1, 0, 1]
+            .into_iter()
+            .map(|weight| Target { weight, ..target("t", "p", "m", "r") })
+            .collect();
+        let counts = rig.counts(Strategy::Weighted, &[0, 1, 2, 3], 1_000);
+        assert_eq!([counts[0], counts[2]], [0, 0]);
+    }
+}

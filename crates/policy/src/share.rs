@@ -16,7 +16,7 @@ impl Share {
     /// The nearest share to `p`; `None` unless `0 <= p <= 1`.
     pub fn new(p: f64) -> Option<Share> {
         // Scaling by a power of two is exact, so the same text gives the same bits everywhere.
-        ((0.0..=1.0).contains(&p)).then(|| Share((p * ONE as f64) as u64))
+        (0.0..=1.0).contains(&p).then_some(Share((p * ONE as f64) as u64))
     }
 
     /// `numerator / denominator`, rounded down and at most one; zero when the denominator is zero.

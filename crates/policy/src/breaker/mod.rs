@@ -1,6 +1,8 @@
 //! Circuit breakers: one per distinct value of each configured key, several per target.
 
 mod state;
+#[cfg(test)]
+mod tests;
 mod trip;
 
 use alloc::string::String;
@@ -98,9 +100,9 @@ impl Breakers {
         for i in 0..topology.targets.len() {
             let target = TargetId(i as u16);
             breakers.starts.push(breakers.members.len() as u32);
-            for rule in 0..rules.len() {
-                if !(rules[rule].exempt_single && stands_alone(target, topology)) {
-                    let breaker = breakers.find_or_add(rule, target, topology);
+            for (i, rule) in rules.iter().enumerate() {
+                if !(rule.exempt_single && stands_alone(target, topology)) {
+                    let breaker = breakers.find_or_add(i, target, topology);
                     breakers.members.push(breaker);
                 }
             }

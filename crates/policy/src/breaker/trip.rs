@@ -143,3 +143,100 @@ impl Ring {
         (self.next, self.filled, self.failures) = (0, 0, 0);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use super::*;
+
+    const HALF: Share = Share::ratio(1, 2);
+    const NEVER: [usize; 0] = [];
+
+    fn secs(s: u64) -> Duration {
+        Duration::from_secs(s)
+    }
+
+    /// The positions of the outcomes that trip; `x` fails, `.` succeeds at once, `s` slowly.
+    fn trips(trip: Trip, outcomes: &str, gap: Duration) -> Vec<usize> {
+        let mut detector = Detector::new(&trip);
+        let mut now = Instant::ZERO;
+        let mut tripped = Vec::new();
+        for (i, c) in outcomes.chars().enumerate() {
+            let outcome = match c {
+                'x' => Outcome::Failure,
+                's' => Outcome::Success(secs(9)),
+                _ => Outcome::Success(Duration::ZERO),
+            };
+            if detector.on_outcome(outcome, now) {
+                tripped.push(i);
+            }
+            now = now + gap;
+        }
+        tripped
+    }
+
+    #[test]
+    fn consecutive_failures() {
+        assert_eq!(trips(Trip::Consecutive(3), "xx.xxxx", secs(1)), [5, 6]);
+    }
+
+    #[test]
+    fn rate_over_the_last_outcomes() {
+        let rule = |last, min_calls| Trip::RateOverCount { failures: HALF, last, min_calls };
+        // Of four: x... is a quarter, xx.. and x.x. are half.
+        assert_eq!(trips(rule(4, 4), "x...x.x", secs(0)), [6]);
+        assert_eq!(trips(rule(4, 4), "xxxx....", secs(0)), [3, 4, 5]);
+        assert_eq!(trips(rule(4, 2), "xx", secs(0)), [1]);
+        // A success that completes the minimum can open it.
+        assert_eq!(trips(rule(4, 4), "xxx.", secs(0)), [3]);
+    }
+
+    #[test]
+    fn the_ring_is_exact_at_any_size() {
+        for size in [1, 63, 64, 65, 130] {
+            let mut ring = Ring::new(size);
+            let failed = |i: u32| i.is_multiple_of(3) || i.is_multiple_of(7);
+            for i in 0..1_000 {
+                ring.push(failed(i));
+                let recount = (0..=i).rev().take(size as usize).filter(|j| failed(*j)).count();
+                assert_eq!(ring.failures as usize, recount, "{size} {i}");
+            }
+        }
+    }
+
+    #[test]
+    fn rate_over_a_rolling_window() {
+        let rule = Trip::RateOverTime { failures: HALF, window: secs(10), min_calls: 3 };
+        // Ten seconds hold ten outcomes one second apart: the first x has left when the last comes.
+        assert_eq!(trips(rule, "xx", secs(1)), NEVER);
+        assert_eq!(trips(rule, "xx.", secs(1)), [2]);
+        assert_eq!(trips(rule, "x....xxx", secs(1)), [7]);
+        assert_eq!(trips(rule, "xxxxxxxx", secs(5)), NEVER);
+    }
+
+    #[test]
+    fn rate_over_a_tumbling_window() {
+        let rule = Trip::RateOverTumbling { failures: HALF, window: secs(4), min_calls: 4 };
+        // Windows of four outcomes: |x..x|xxx.| trip at their fourth.
+        assert_eq!(trips(rule, "x..xxxx.", secs(1)), [3, 7]);
+        // Four failures across two windows do not.
+        assert_eq!(trips(rule, "xxxx", secs(2)), NEVER);
+    }
+
+    #[test]
+    fn slow_calls() {
+        let rule =
+            Trip::SlowCalls { share: HALF, slower_than: secs(5), window: secs(100), min_calls: 4 };
+        // Failures are no calls by this rule.
+        assert_eq!(trips(rule, "sxxx.s", secs(1)), NEVER);
+        assert_eq!(trips(rule, "s.s.", secs(1)), [3]);
+        assert_eq!(trips(rule, "s...", secs(1)), NEVER);
+    }
+
+    #[test]
+    fn no_failure_never_trips() {
+        let rule = Trip::RateOverCount { failures: Share::ZERO, last: 4, min_calls: 1 };
+        assert_eq!(trips(rule, "....", secs(1)), NEVER);
+    }
+}

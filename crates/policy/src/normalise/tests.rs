@@ -2,7 +2,7 @@ extern crate std;
 
 use std::string::String;
 use std::vec::Vec;
-use std::{eprintln, format, fs};
+use std::{eprintln, fs};
 
 use super::*;
 use crate::config::{FailoverRule, Matrix, RetryRule};
@@ -208,7 +208,7 @@ fn check(e: &ProviderError<'_>, class: &str, [retry, failover]: [bool; 2]) {
 fn fields(line: &str) -> Vec<String> {
     let quoted = line.split('"').enumerate().map(|(i, part)| match i % 2 {
         0 => part.replace(',', "\0"),
-        _ => format!("{part}"),
+        _ => part.into(),
     });
     quoted.collect::<String>().split('\0').map(String::from).collect()
 }
