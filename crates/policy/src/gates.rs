@@ -1,7 +1,7 @@
 //! The four gates before any further attempt, as pure functions.
 //!
 //! 1. failure class, 2. response phase, 3. idempotency, 4. budgets: attempts, time, added
-//! latency, money. They are asked in this order, and the first refusal is the reason.
+//!    latency, money. They are asked in this order, and the first refusal is the reason.
 
 use crate::config::{
     Attempts, BudgetScope, FailoverRule, RecoveryAction, RetryRule, Row, SubstitutionRule,

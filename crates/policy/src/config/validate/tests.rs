@@ -146,23 +146,11 @@ fn what_is_not_run_is_refused() {
         p.hedge = Some(hedge);
         p.outlier = Some(outlier);
         p.replicas = Replicas { count: 2, sharing: Sharing::After(ms(10)) };
-        p.selection = Selection {
-            strategy: Strategy::HealthScore,
-            sticky: Sticky::Session,
-            panic_threshold: Share::ratio(1, 2),
-        };
+        p.selection.strategy = Strategy::HealthScore;
     });
     assert_eq!(
         refused,
-        [
-            "hedge",
-            "outlier",
-            "replicas.count",
-            "replicas.sharing",
-            "selection.sticky",
-            "selection.panic_threshold",
-            "selection.strategy",
-        ]
+        ["hedge", "outlier", "replicas.count", "replicas.sharing", "selection.strategy"]
     );
 }
 

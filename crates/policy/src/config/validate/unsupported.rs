@@ -4,20 +4,16 @@
 //! something it is not.
 
 use super::Problems;
-use crate::Share;
-use crate::config::{Policy, Sharing, Sticky, Strategy};
+use crate::config::{Policy, Sharing, Strategy};
 
 pub(super) fn check(policy: &Policy, found: &mut Problems) {
-    let selection = &policy.selection;
     for (is_default, field, fix) in [
         (policy.hedge.is_none(), "hedge", "remove it"),
         (policy.outlier.is_none(), "outlier", "remove it"),
         (policy.replicas.count == 1, "replicas.count", "use 1"),
         (policy.replicas.sharing == Sharing::Private, "replicas.sharing", "use private"),
-        (selection.sticky == Sticky::No, "selection.sticky", "use no"),
-        (selection.panic_threshold == Share::ONE, "selection.panic_threshold", "use 100%"),
         (
-            selection.strategy != Strategy::HealthScore,
+            policy.selection.strategy != Strategy::HealthScore,
             "selection.strategy",
             "use any other than health_score",
         ),
