@@ -65,6 +65,8 @@ purposes! {
     Refusal = 25,
     /// Whether an upstream proxy of the target's own retries.
     UpstreamRetry = 26,
+    /// Whether the provider's content filter blocks the prompt.
+    ContentFilter = 27,
 
     /// The salt handed to the policy, its only randomness.
     Salt = 30,
@@ -94,6 +96,14 @@ purposes! {
     ThinkTime = 42,
     /// Exchange of trace rows within their blocks.
     TraceShuffle = 43,
+    /// Whether a request takes its answer as a stream.
+    Streamed = 44,
+    /// Whether the caller cancels for reasons of its own.
+    CallerCancels = 45,
+    /// When such a caller cancels.
+    CancelTime = 46,
+    /// Which stretches of a trace or profile a resampled world is made of.
+    TraceBlock = 47,
 
     /// Start of a weather event within its stated range.
     WeatherOnset = 50,

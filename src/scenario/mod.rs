@@ -3,6 +3,8 @@
 mod card;
 mod dist_spec;
 mod file;
+#[cfg(test)]
+pub(crate) mod fixture;
 mod limits;
 mod resolved;
 mod traffic;

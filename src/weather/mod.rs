@@ -1,5 +1,15 @@
 //! The weather of one world: for each target, what holds from when on.
+//!
+//! Every entry of the scenario's list becomes spells (stretches of bad time, each with its own
+//! severity), every spell becomes pieces of one level each (ramps are stairs), and one sweep over
+//! time composes what overlaps at a target into [`Conditions`].
 
+mod compose;
+mod shape;
+mod spells;
+mod sweep;
+
+use std::fmt;
 use std::sync::Arc;
 
 use windtunnel_policy::outcome::{FailureClass, Phase};
@@ -7,7 +17,7 @@ use windtunnel_policy::{Duration, Instant, Share};
 
 use crate::dist::Dist;
 use crate::draw::NameHash;
-use crate::scenario::Stick;
+use crate::scenario::{Scenario, Stick};
 
 /// All changes of conditions, and the conditions they change to.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +29,76 @@ pub struct Weather {
     /// Onset and end of every incident, for detection and recovery times and for charts.
     pub incidents: Vec<Incident>,
 }
+
+impl Weather {
+    /// The weather until `until` in the world of `seed`. With `resample` onset, severity and
+    /// duration are drawn within their ranges; the first value of each holds otherwise.
+    ///
+    /// # Errors
+    /// An entry whose distributions or weights make no sense, or that has too many spells.
+    pub fn build(
+        scenario: &Scenario,
+        seed: u64,
+        resample: bool,
+        until: Instant,
+    ) -> Result<Weather, WeatherError> {
+        let mut pieces = Vec::new();
+        let mut incidents = Vec::new();
+        for (entry, spec) in scenario.file.weather.iter().enumerate() {
+            let wrong = |problem| WeatherError { entry: spec.name.clone(), problem };
+            let targets = spells::hit_targets(scenario, spec);
+            let force = compose::Force::new(scenario, spec).map_err(wrong)?;
+            let spells = spells::of_entry(spec, seed, resample, until).map_err(wrong)?;
+            for (from, to) in spells::incidents(&spells) {
+                let targets = targets.clone();
+                incidents.push(Incident { name: spec.name.clone(), from, to, targets });
+            }
+            for spell in &spells {
+                let force = Arc::new(force.at_severity(spell.severity));
+                shape::pieces(&spec.shape, spell, |from, to, level| {
+                    let (targets, force) = (targets.clone(), force.clone());
+                    let cut = if from == spell.begins { force.cut } else { Share::ZERO };
+                    pieces.push(sweep::Piece { entry, from, to, level, cut, targets, force });
+                });
+            }
+        }
+        incidents.sort_by_key(|incident| incident.from);
+        let (edges, conditions) = sweep::sweep(scenario, &pieces, until);
+        Ok(Weather { edges, conditions, incidents })
+    }
+
+    /// The share of time in `[from, to)` × attempts spread evenly over it that no failure of the
+    /// weather takes at `target`: its mean availability.
+    pub fn availability(&self, target: u16, from: Instant, to: Instant) -> f64 {
+        let mut since = from;
+        let mut failing = 0.0;
+        let mut answered_us = 0.0;
+        let changes = self.edges.iter().filter(|edge| edge.target == target && edge.at < to);
+        for (at, conditions) in changes.map(|edge| (edge.at, edge.conditions)).chain([(to, 0)]) {
+            answered_us += (1.0 - failing) * at.since(since).as_micros() as f64;
+            since = since.max(at);
+            failing = self.conditions[conditions as usize].failing().as_f64();
+        }
+        answered_us / to.since(from).as_micros() as f64
+    }
+}
+
+/// A weather entry that cannot be made.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WeatherError {
+    /// Name of the entry.
+    pub entry: String,
+    /// What is wrong with it.
+    pub problem: String,
+}
+
+impl fmt::Display for WeatherError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "weather `{}`: {}", self.entry, self.problem)
+    }
+}
+
+impl std::error::Error for WeatherError {}
 
 /// A change of conditions at one target.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -127,4 +207,16 @@ impl Conditions {
             broken_streams: Share::ZERO,
         }
     }
+
+    /// Share of attempts that fail by the weather: any of the failures, each by its own luck.
+    pub fn failing(&self) -> Share {
+        let spared = self
+            .failures
+            .iter()
+            .fold(Share::ONE, |spared, failure| spared.times(failure.share.complement()));
+        spared.complement()
+    }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,127 @@
+//! What a request asks for and what is special about it, from its own key.
+
+use windtunnel_policy::{Duration, Share};
+
+use super::arrivals::Arrival;
+use super::{Marks, WorldError, WorldRequest};
+use crate::dist::Dist;
+use crate::draw::{Key, NameHash, Purpose};
+use crate::scenario::{DistSpec, Quantity, Scenario, Tokens, Traffic};
+
+/// The distributions of one route class.
+#[derive(Clone, Debug)]
+pub(super) struct ClassDraws {
+    class: u16,
+    key: Key,
+    input: Option<Dist>,
+    output: Option<Dist>,
+    /// The caller's output limit, where the class states it.
+    max_output: Option<u32>,
+    /// The output limit where neither class nor trace states it: the reference target's most.
+    card_max_output: u32,
+    patience: Option<Dist>,
+    cancels_after: Dist,
+    /// Shares of requests that bear a mark, and what decides it.
+    marks: [(Marks, Purpose, Share); 5],
+}
+
+impl ClassDraws {
+    /// The draws of class number `id` in the world keyed `world`.
+    pub(super) fn new(
+        scenario: &Scenario,
+        id: usize,
+        world: Key,
+    ) -> Result<ClassDraws, WorldError> {
+        let class = &scenario.classes[id];
+        let traffic = &scenario.file.classes[&class.name].traffic;
+        let tokens = traffic.tokens.as_ref();
+        let (input, output) =
+            (tokens.and_then(|t| t.input.as_ref()), tokens.and_then(|t| t.output.as_ref()));
+        if class.recorded.is_none() && (input.is_none() || output.is_none()) {
+            let problem = "`tokens` must give input and output: no trace or profile has them";
+            return Err(WorldError::traffic(&class.name, problem));
+        }
+        Ok(ClassDraws {
+            class: id as u16,
+            key: world.child(NameHash::of(&class.name).as_u64()),
+            input: optional(&class.name, input)?,
+            output: optional(&class.name, output)?,
+            max_output: tokens.and_then(|t| t.max_output).map(Tokens::get),
+            card_max_output: scenario.targets[class.reference.0 as usize].max_output_tokens,
+            patience: optional(&class.name, traffic.patience.as_ref())?,
+            cancels_after: cancel_times(traffic, class.deadline)
+                .map_err(|e| WorldError::traffic(&class.name, e))?,
+            marks: [
+                (Marks::STREAMED, Purpose::Streamed, traffic.streamed),
+                (Marks::INVALID, Purpose::Malformed, traffic.invalid),
+                (Marks::REFUSED, Purpose::Refusal, traffic.refusals),
+                (Marks::BLOCKED, Purpose::ContentFilter, traffic.content_policy),
+                (Marks::CANCELS, Purpose::CallerCancels, traffic.caller_cancels),
+            ],
+        })
+    }
+
+    /// The key of the request with this number within the class.
+    pub(super) fn request_key(&self, number: u64) -> Key {
+        self.key.child(number)
+    }
+
+    /// The request that arrives.
+    pub(super) fn request(&self, arrival: &Arrival) -> WorldRequest {
+        let key = self.request_key(arrival.number);
+        let draw = |purpose| key.draw(purpose, NameHash::NONE, 0);
+        let recorded = arrival.tokens;
+        let length = |dist: &Option<Dist>, purpose, recorded: Option<u32>| match dist {
+            Some(dist) => dist.sample(draw(purpose)).min(u64::from(Tokens::MAX)) as u32,
+            None => recorded.expect("a class without recorded traffic states its lengths"),
+        };
+        let input = length(&self.input, Purpose::PromptTokens, recorded.map(|t| t.input));
+        let output = length(&self.output, Purpose::OutputTokens, recorded.map(|t| t.output));
+        let max_output = self
+            .max_output
+            .or(recorded.and_then(|t| t.max_output))
+            .unwrap_or(self.card_max_output)
+            .max(1);
+
+        let marks = (self.marks.iter())
+            .filter(|&&(_, purpose, share)| share.hits(draw(purpose)))
+            .fold(Marks::NONE, |all, &(mark, ..)| all.with(mark));
+        let wait = |dist: &Dist, purpose| Duration::from_micros(dist.sample(draw(purpose)));
+        let mut patience =
+            self.patience.as_ref().map_or(Duration::MAX, |dist| wait(dist, Purpose::Patience));
+        if marks.has(Marks::CANCELS) {
+            patience = patience.min(wait(&self.cancels_after, Purpose::CancelTime));
+        }
+        WorldRequest {
+            at: arrival.at,
+            key,
+            session: match arrival.session {
+                Some(session) => self.key.child(session).draw(Purpose::Session, NameHash::NONE, 1),
+                None => draw(Purpose::Session),
+            },
+            patience,
+            input,
+            // A complete answer has at least one token.
+            output: output.clamp(1, max_output),
+            max_output,
+            class: self.class,
+            marks,
+        }
+    }
+}
+
+/// When callers cancel for reasons of their own; at any time before the deadline where the class
+/// does not say.
+fn cancel_times(traffic: &Traffic, deadline: Duration) -> Result<Dist, String> {
+    match &traffic.cancels_after {
+        Some(spec) => spec.dist(),
+        None => DistSpec::Uniform { from: Duration::ZERO, to: deadline }.dist(),
+    }
+}
+
+fn optional<Q: Quantity>(
+    class: &str,
+    spec: Option<&DistSpec<Q>>,
+) -> Result<Option<Dist>, WorldError> {
+    spec.map(DistSpec::dist).transpose().map_err(|e| WorldError::traffic(class, e))
+}
