@@ -92,6 +92,11 @@ impl NameHash {
         NameHash(finalise(fnv1a(self.0, effect.as_bytes())))
     }
 
+    /// The same subject seen by what `number` tells apart: another name's hash, a moment.
+    pub const fn part(self, number: u64) -> NameHash {
+        NameHash(finalise(fnv1a(self.0, &number.to_le_bytes())))
+    }
+
     /// The hash itself.
     pub const fn as_u64(self) -> u64 {
         self.0

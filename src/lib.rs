@@ -3,6 +3,7 @@
 
 pub mod dist;
 pub mod draw;
+pub mod fleet;
 pub mod hist;
 pub mod occurrence;
 pub mod profile;

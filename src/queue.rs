@@ -68,34 +68,40 @@ impl EventKey {
 /// Keys in the queue at one time should differ; equal keys come out one after
 /// the other in an order that rests on the pushes and pops before.
 #[derive(Clone, Debug)]
-pub struct EventQueue<T> {
-    heap: Vec<(EventKey, T)>,
+pub struct EventQueue<T, K = EventKey> {
+    heap: Vec<(K, T)>,
 }
 
 const ARITY: usize = 4;
 
-impl<T: Copy> EventQueue<T> {
+impl<T: Copy, K: Copy + Ord> EventQueue<T, K> {
     /// An empty queue with room for `capacity` events.
-    pub fn with_capacity(capacity: usize) -> EventQueue<T> {
+    pub fn with_capacity(capacity: usize) -> EventQueue<T, K> {
         EventQueue { heap: Vec::with_capacity(capacity) }
     }
 
     /// Adds an event.
     #[inline]
-    pub fn push(&mut self, key: EventKey, payload: T) {
+    pub fn push(&mut self, key: K, payload: T) {
         self.heap.push((key, payload));
         self.sift_up(self.heap.len() - 1);
     }
 
     /// The next event's key.
     #[inline]
-    pub fn peek(&self) -> Option<EventKey> {
+    pub fn peek(&self) -> Option<K> {
         self.heap.first().map(|&(key, _)| key)
+    }
+
+    /// The next event, left where it is.
+    #[inline]
+    pub fn first(&self) -> Option<(K, T)> {
+        self.heap.first().copied()
     }
 
     /// Takes the next event.
     #[inline]
-    pub fn pop(&mut self) -> Option<(EventKey, T)> {
+    pub fn pop(&mut self) -> Option<(K, T)> {
         let last = self.heap.pop()?;
         if self.heap.is_empty() {
             return Some(last);
@@ -107,7 +113,7 @@ impl<T: Copy> EventQueue<T> {
 
     /// Takes the next event if it comes before `limit`, the head of another source.
     #[inline]
-    pub fn pop_before(&mut self, limit: EventKey) -> Option<(EventKey, T)> {
+    pub fn pop_before(&mut self, limit: K) -> Option<(K, T)> {
         if self.peek()? < limit { self.pop() } else { None }
     }
 
@@ -148,7 +154,7 @@ impl<T: Copy> EventQueue<T> {
     /// along the least children all the way, then `event` rises to its place.
     /// That saves a comparison a level, as the event seldom rises far.
     #[inline]
-    fn sift_down(&mut self, event: (EventKey, T)) {
+    fn sift_down(&mut self, event: (K, T)) {
         let heap = self.heap.as_mut_slice();
         let mut hole = 0;
         loop {

@@ -1,0 +1,273 @@
+//! Attempts at the provider, from sending to their end there, in a slab.
+
+use windtunnel_policy::event::AttemptRef;
+use windtunnel_policy::outcome::{Failure, FailureClass, Phase, Usage};
+use windtunnel_policy::target::TargetId;
+use windtunnel_policy::{Duration, Instant};
+
+use super::clock::Work;
+use super::limit::Ask;
+use crate::draw::Key;
+use crate::scenario::Billing;
+
+/// One attempt, by its place in the fleet and the generation that makes a stale handle harmless.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FleetRef {
+    pub(super) slot: u32,
+    pub(super) generation: u32,
+}
+
+/// An attempt as its provider knows it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Attempt {
+    pub(super) generation: u32,
+    pub(super) attempt: AttemptRef,
+    /// The request's place in the order of a run.
+    pub(super) id: u64,
+    pub(super) key: Key,
+    pub(super) target: TargetId,
+    pub(super) nth: u32,
+    pub(super) streamed: bool,
+    pub(super) sent: Instant,
+    pub(super) deadline: Instant,
+    pub(super) ask: Ask,
+    pub(super) stage: Stage,
+    /// Limits were charged and want settling.
+    pub(super) charged: bool,
+    /// The caller is gone; the work runs on unseen.
+    pub(super) unseen: bool,
+    /// Reading of the work clock when work on it began.
+    pub(super) start: Work,
+    /// When its stream fell silent.
+    pub(super) silent_since: Option<Instant>,
+    pub(super) plan: Plan,
+}
+
+/// How far an attempt has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Stage {
+    /// No attempt: a free place in the slab.
+    Vacant,
+    /// Does no work and fails at a set time.
+    Failing,
+    /// Waits for a slot.
+    Queued,
+    /// In work, no headers yet.
+    ToHeaders,
+    /// In work, headers sent, no output yet.
+    ToOutput,
+    /// In work, its stream will fall silent.
+    ToSilence,
+    /// In work, nothing more to be seen before its end.
+    ToEnd,
+    /// Does no work and will never be heard of.
+    Silent,
+}
+
+impl Stage {
+    /// Whether it holds a slot.
+    pub(super) fn in_work(self) -> bool {
+        matches!(self, Stage::ToHeaders | Stage::ToOutput | Stage::ToSilence | Stage::ToEnd)
+    }
+}
+
+/// What will become of an attempt, fixed when it is sent: amounts of work counted from its
+/// start, and how it ends. How long the work takes is not fixed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Plan {
+    /// Work to headers.
+    pub(super) headers: u64,
+    /// Work to the first output.
+    pub(super) output: u64,
+    /// Work per output token after the first.
+    pub(super) pace: u64,
+    /// Work to the end, good or bad.
+    pub(super) end: u64,
+    /// Output tokens of the complete answer.
+    pub(super) tokens: u32,
+    pub(super) fate: Fate,
+}
+
+/// How an attempt ends.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Fate {
+    /// With a complete answer.
+    Answers(Verdict),
+    /// With a failure, when its work ends or without any work.
+    Fails(Fall),
+    /// Its stream falls silent after this much work; the provider works on to the end.
+    FallsSilent(u64),
+}
+
+/// What an answer is worth.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Verdict {
+    /// What a validator sees.
+    pub(super) answer: windtunnel_policy::outcome::Answer,
+    /// Whether it really keeps its contract.
+    pub(super) contract_ok: bool,
+    /// Whether it does the job.
+    pub(super) task_done: bool,
+}
+
+/// A failure to come.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fall {
+    pub(super) class: FailureClass,
+    pub(super) status: u16,
+    pub(super) phase: Phase,
+    pub(super) retry_after: Option<Duration>,
+    /// What is billed.
+    pub(super) billing: Billing,
+}
+
+impl Fall {
+    /// The failure of an attempt that used `usage`.
+    pub(super) fn with(&self, usage: Usage) -> Failure {
+        let Fall { class, status, phase, retry_after, .. } = *self;
+        Failure { class, status, phase, retry_after, usage }
+    }
+}
+
+impl Attempt {
+    /// The stage after this one, of an attempt in work or about to be.
+    pub(super) fn next_stage(&self) -> Stage {
+        let before_output =
+            matches!(self.plan.fate, Fate::Fails(Fall { phase: Phase::BeforeOutput, .. }));
+        match self.stage {
+            Stage::Queued if self.streamed => Stage::ToHeaders,
+            Stage::ToHeaders if !before_output => Stage::ToOutput,
+            Stage::ToOutput if matches!(self.plan.fate, Fate::FallsSilent(_)) => Stage::ToSilence,
+            _ => Stage::ToEnd,
+        }
+    }
+
+    /// Work from its start to the end of this stage.
+    pub(super) fn milestone(&self) -> u64 {
+        match (self.stage, self.plan.fate) {
+            (Stage::ToHeaders, _) => self.plan.headers,
+            (Stage::ToOutput, _) => self.plan.output,
+            (Stage::ToSilence, Fate::FallsSilent(after)) => after,
+            _ => self.plan.end,
+        }
+    }
+
+    /// What it has used after `done` work since its start.
+    pub(super) fn used_after(&self, done: Work) -> Usage {
+        Usage { input: self.ask.input, cached: 0, output: self.plan.tokens_after(done) }
+    }
+
+    /// What `billing` makes of `used`: the usage it is billed for.
+    pub(super) fn billed(&self, billing: Billing, used: Usage) -> Usage {
+        match billing {
+            Billing::Nothing => Usage::default(),
+            Billing::Consumed => used,
+            Billing::Full => Usage { input: self.ask.input, cached: 0, output: self.plan.tokens },
+        }
+    }
+
+    /// How far the response had come, as its caller sees it.
+    pub(super) fn phase(&self) -> Phase {
+        match self.stage {
+            Stage::ToOutput => Phase::BeforeOutput,
+            Stage::ToEnd if self.streamed => match self.plan.fate {
+                Fate::Fails(Fall { phase: Phase::BeforeOutput, .. }) => Phase::BeforeOutput,
+                _ => Phase::AfterOutput,
+            },
+            Stage::ToSilence => Phase::AfterOutput,
+            Stage::Silent if self.silent_since.is_some() => Phase::AfterOutput,
+            _ => Phase::BeforeHeaders,
+        }
+    }
+}
+
+impl Plan {
+    /// Output tokens made after `done` work.
+    pub(super) fn tokens_after(&self, done: Work) -> u32 {
+        if done < Work::from(self.output) || self.tokens == 0 {
+            return 0;
+        }
+        let since_first = done - Work::from(self.output);
+        let more = since_first.checked_div(Work::from(self.pace)).unwrap_or(Work::MAX);
+        u32::try_from(more).unwrap_or(u32::MAX).saturating_add(1).min(self.tokens)
+    }
+
+    /// Work done since the latest output token, after `done` work and at least one token.
+    pub(super) fn since_last_token(&self, done: Work) -> Work {
+        let later = u128::from(self.tokens_after(done).saturating_sub(1));
+        done - Work::from(self.output) - later * Work::from(self.pace)
+    }
+}
+
+/// Attempts by slot; freed slots are used again, last freed first.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Slab {
+    places: Vec<Attempt>,
+    free: Vec<u32>,
+}
+
+impl Slab {
+    /// Puts `attempt` in a free place; its generation is set here.
+    pub(super) fn insert(&mut self, attempt: Attempt) -> FleetRef {
+        match self.free.pop() {
+            Some(slot) => {
+                let place = &mut self.places[slot as usize];
+                let generation = place.generation.wrapping_add(1);
+                *place = Attempt { generation, ..attempt };
+                FleetRef { slot, generation }
+            }
+            None => {
+                let slot = u32::try_from(self.places.len()).expect("fewer than 2^32 in flight");
+                self.places.push(Attempt { generation: 0, ..attempt });
+                FleetRef { slot, generation: 0 }
+            }
+        }
+    }
+
+    /// The attempt, unless it has ended.
+    #[inline]
+    pub(super) fn get(&self, handle: FleetRef) -> Option<&Attempt> {
+        let place = &self.places[handle.slot as usize];
+        (place.generation == handle.generation && place.stage != Stage::Vacant).then_some(place)
+    }
+
+    /// The attempt, which has not ended.
+    ///
+    /// # Panics
+    /// It has ended.
+    #[inline]
+    pub(super) fn live(&mut self, handle: FleetRef) -> &mut Attempt {
+        let place = &mut self.places[handle.slot as usize];
+        assert!(
+            place.generation == handle.generation && place.stage != Stage::Vacant,
+            "an attempt that is spoken of is still in the fleet"
+        );
+        place
+    }
+
+    /// Frees the attempt's place.
+    pub(super) fn remove(&mut self, handle: FleetRef) {
+        self.live(handle).stage = Stage::Vacant;
+        self.free.push(handle.slot);
+    }
+
+    /// Attempts that have not ended, in order of their slots.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (FleetRef, &Attempt)> {
+        self.places
+            .iter()
+            .enumerate()
+            .filter(|(_, a)| a.stage != Stage::Vacant)
+            .map(|(slot, a)| (FleetRef { slot: slot as u32, generation: a.generation }, a))
+    }
+
+    /// How many have not ended.
+    pub(super) fn len(&self) -> usize {
+        self.places.len() - self.free.len()
+    }
+
+    /// Forgets all and keeps the memory.
+    pub(super) fn clear(&mut self) {
+        self.places.clear();
+        self.free.clear();
+    }
+}

@@ -1,0 +1,144 @@
+//! What the weather at one target comes to, worked out once per change of weather.
+
+use std::sync::Arc;
+
+use windtunnel_policy::{Instant, Share};
+
+use crate::draw::{Key, NameHash, Sticking, StickyThresholds};
+use crate::scenario::{FailureModel, Quality, Stick, TargetModel};
+use crate::weather::{Conditions, Mix};
+
+/// The present conditions at a target, on top of its card's ordinary failures.
+#[derive(Clone, Debug)]
+pub(super) struct Climate {
+    /// Speed of work, in parts per million.
+    pub(super) speed: u64,
+    /// Share of attempts that need more work, and how much in parts per million.
+    pub(super) slow: (Share, u64),
+    /// Slots for us: the weather's share of them, less the other tenants'.
+    pub(super) slots: u32,
+    /// Slots the other tenants hold.
+    pub(super) others: u32,
+    /// Share of complete answers that break their contract.
+    pub(super) contract_failures: Share,
+    /// Share of valid answers that do not do the job.
+    pub(super) task_failures: Share,
+    /// Share of streams that break off.
+    pub(super) broken_streams: Share,
+    /// Failure effects, the weather's first, each with its own luck.
+    effects: Vec<Effect>,
+    /// The card's own mix of failures, if it has any.
+    baseline: Option<Effect>,
+}
+
+/// A failure effect as one target meets it.
+#[derive(Clone, Debug)]
+struct Effect {
+    /// Keys its luck: the target as this effect sees it.
+    subject: NameHash,
+    strikes: StickyThresholds,
+    window: u64,
+    mix: Arc<Vec<Mix>>,
+}
+
+impl Climate {
+    /// Clear weather at this target.
+    pub(super) fn clear(model: &TargetModel) -> Climate {
+        let mut climate = Climate {
+            speed: 0,
+            slow: (Share::ZERO, 0),
+            slots: 0,
+            others: 0,
+            contract_failures: Share::ZERO,
+            task_failures: Share::ZERO,
+            broken_streams: Share::ZERO,
+            effects: Vec::new(),
+            baseline: baseline(model.hash, &model.failures),
+        };
+        climate.change(model, &Conditions::clear());
+        climate
+    }
+
+    /// The weather changes to `conditions`.
+    pub(super) fn change(&mut self, model: &TargetModel, conditions: &Conditions) {
+        let capacity = &model.capacity;
+        self.speed = conditions.speed_ppm;
+        self.slow = conditions.slow;
+        // The mean load of other tenants, without noise: rounded to the nearest slot.
+        let others = u64::from(capacity.background_slots)
+            .saturating_mul(conditions.background_ppm)
+            .saturating_add(500_000)
+            / 1_000_000;
+        let standing = conditions.capacity.of(u64::from(capacity.slots));
+        self.others = others.min(standing) as u32;
+        self.slots = standing as u32 - self.others;
+        let Quality { contract_failures, task_failures, .. } = model.quality;
+        self.contract_failures = on_top(contract_failures, conditions.contract_failures);
+        self.task_failures = on_top(task_failures, conditions.task_failures);
+        self.broken_streams = on_top(model.failures.broken_streams, conditions.broken_streams);
+        self.effects.clear();
+        self.effects.extend(conditions.failures.iter().map(|failure| {
+            let subject = model.hash.part(failure.effect.as_u64());
+            Effect::new(subject, failure.share, &failure.stick, Arc::clone(&failure.mix))
+        }));
+    }
+
+    /// The first failure that strikes the `nth` try of `request` here at `now`, with the subject
+    /// that keys what kind it is; each effect strikes or misses by its own luck.
+    #[inline]
+    pub(super) fn strike(
+        &self,
+        now: Instant,
+        world: Key,
+        request: Key,
+        nth: u32,
+    ) -> Option<(NameHash, &[Mix])> {
+        self.effects.iter().chain(&self.baseline).find_map(|effect| {
+            // Longer than any run at one window a µs: the number is reduced, not refused.
+            let window = (now.as_micros() / effect.window) as u32;
+            let struck = effect.strikes.strike(request, world, effect.subject, window, nth);
+            struck.then_some((effect.subject, effect.mix.as_slice()))
+        })
+    }
+}
+
+impl Effect {
+    fn new(subject: NameHash, share: Share, stick: &Stick, mix: Arc<Vec<Mix>>) -> Effect {
+        let sticking = Sticking::new(stick.request, stick.window, stick.free)
+            .expect("stick shares are checked when the scenario is loaded");
+        Effect {
+            subject,
+            strikes: sticking.thresholds(share),
+            window: stick.window_length.as_micros().max(1),
+            mix,
+        }
+    }
+}
+
+/// The card's kinds of failure as one effect that is always on.
+fn baseline(target: NameHash, failures: &FailureModel) -> Option<Effect> {
+    let bits = |kinds: &[crate::scenario::FailureShare]| {
+        kinds.iter().map(|kind| kind.share.as_bits()).sum::<u64>()
+    };
+    let total = bits(&failures.mix);
+    if total == 0 {
+        return None;
+    }
+    let mix = failures.mix.iter().enumerate().map(|(i, kind)| Mix {
+        up_to: Share::ratio(bits(&failures.mix[..=i]), total),
+        class: kind.class,
+        status: kind.status,
+        phase: kind.phase,
+        retry_after: kind.retry_after,
+        takes: None,
+        hang: kind.hang,
+    });
+    let subject = target.under("baseline");
+    let share = Share::from_bits(total);
+    Some(Effect::new(subject, share, &failures.stick, Arc::new(mix.collect())))
+}
+
+/// Both shares together, at most one.
+fn on_top(card: Share, weather: Share) -> Share {
+    Share::from_bits(card.as_bits().saturating_add(weather.as_bits()))
+}

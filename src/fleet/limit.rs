@@ -1,0 +1,309 @@
+//! Rate limits: objects that several targets share.
+//!
+//! A limit that refills continuously keeps one integer, what was taken and has not flowed back,
+//! in tokens × µs of its window: taking n tokens adds n · window, and each µs takes off `limit`.
+//! Everything is exact, also when the weather changes the limit, and the wait of a refused
+//! attempt is (used + asked − limit) · window / limit, rounded up to the µs.
+
+use windtunnel_policy::outcome::{FailureClass, Usage};
+use windtunnel_policy::target::TargetId;
+use windtunnel_policy::{Duration, Instant, Share};
+
+use crate::scenario::{
+    Charge, LimitModel, LimitSpec, LimitUnit, Refill, RetryAfterForm, Settlement,
+};
+
+const PPM: u128 = 1_000_000;
+const DAY: Duration = Duration::from_secs(86_400);
+const SECOND: u64 = 1_000_000;
+
+/// One limit and what has been taken of it.
+#[derive(Clone, Debug)]
+pub(super) struct Limit {
+    spec: LimitSpec,
+    /// Output tokens count this much on settlement, in parts per million.
+    output_ppm: u128,
+    window: u64,
+    /// What the weather at each target that shares it says: limit factor, background load.
+    members: Vec<(TargetId, Share, u64)>,
+    /// What is left for us by the weather and the other users.
+    limit: u64,
+    taken: Taken,
+}
+
+/// What has been taken of a limit.
+#[derive(Clone, Copy, Debug)]
+enum Taken {
+    /// Flows back continuously.
+    Level { scaled: u128, at: Instant },
+    /// Comes back at the end of this window.
+    Window { number: u64, count: u64 },
+    /// Comes back when the attempt ends.
+    Now(u64),
+}
+
+/// What one attempt asks for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ask {
+    /// Prompt tokens.
+    pub(super) input: u32,
+    /// The most output tokens.
+    pub(super) max_output: u32,
+}
+
+/// Why an attempt was refused.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Refusal {
+    /// Rate limited, or an exhausted quota.
+    pub(super) class: FailureClass,
+    /// What the answer says about waiting.
+    pub(super) retry_after: Option<Duration>,
+}
+
+impl Refusal {
+    /// Of two answers by two limits the one that counts: an exhausted quota before a rate, then
+    /// the one that nobody can tell the end of, then the longer wait.
+    pub(super) fn worse(one: Option<Refusal>, other: Option<Refusal>) -> Option<Refusal> {
+        let weight = |refusal: &Refusal| {
+            let quota = refusal.class == FailureClass::QuotaExhausted;
+            (quota, refusal.retry_after.unwrap_or(Duration::MAX))
+        };
+        match (one, other) {
+            (Some(a), Some(b)) => Some(if weight(&b) > weight(&a) { b } else { a }),
+            (one, other) => one.or(other),
+        }
+    }
+}
+
+impl Limit {
+    /// The limit with nothing taken, in clear weather.
+    pub(super) fn new(model: &LimitModel) -> Limit {
+        let spec = model.spec.clone();
+        let output_ppm = match spec.settlement {
+            Settlement::OutputTimes(factor) => u128::from(factor.ppm()),
+            Settlement::None | Settlement::Actual => PPM,
+        };
+        let window = if spec.unit == LimitUnit::DayQuota { DAY } else { spec.window };
+        let mut limit = Limit {
+            output_ppm,
+            window: window.as_micros().max(1),
+            members: model.targets.iter().map(|&t| (t, Share::ONE, 1_000_000)).collect(),
+            limit: 0,
+            taken: Taken::Now(0),
+            spec,
+        };
+        limit.reset();
+        limit
+    }
+
+    /// Back to nothing taken and clear weather.
+    pub(super) fn reset(&mut self) {
+        self.members.iter_mut().for_each(|m| (m.1, m.2) = (Share::ONE, 1_000_000));
+        self.limit = self.left_for_us();
+        self.taken = match (self.spec.unit, self.spec.refill) {
+            (LimitUnit::Concurrency, _) => Taken::Now(0),
+            (_, Refill::Continuous) => Taken::Level { scaled: 0, at: Instant::ZERO },
+            (_, Refill::Window) => Taken::Window { number: 0, count: 0 },
+        };
+    }
+
+    /// The weather at `target` leaves this share of the limit, and the other users' load is
+    /// `background` parts per million of the ordinary. Of targets that share a limit, the one
+    /// in the worst weather counts.
+    pub(super) fn set_weather(
+        &mut self,
+        now: Instant,
+        target: TargetId,
+        factor: Share,
+        background: u64,
+    ) {
+        self.flow_back(now);
+        for member in self.members.iter_mut().filter(|m| m.0 == target) {
+            (member.1, member.2) = (factor, background);
+        }
+        self.limit = self.left_for_us();
+    }
+
+    /// What it would say to `ask` at `now`; nothing is taken.
+    #[inline]
+    pub(super) fn refuses(&mut self, now: Instant, ask: Ask) -> Option<Refusal> {
+        let amount = self.charge(ask);
+        self.flow_back(now);
+        let fits = match self.taken {
+            Taken::Level { scaled, .. } => scaled + self.scaled(amount) <= self.scaled(self.limit),
+            Taken::Window { count, .. } | Taken::Now(count) => count + amount <= self.limit,
+        };
+        if fits { None } else { Some(self.refusal(now, amount)) }
+    }
+
+    /// Takes what `ask` is charged at `now`.
+    #[inline]
+    pub(super) fn take(&mut self, now: Instant, ask: Ask) {
+        let amount = self.charge(ask);
+        self.add(now, amount);
+    }
+
+    /// Takes what a refused attempt is charged, where it is charged at all; never more than
+    /// fills the limit, so that the wait it is told is one that helps.
+    pub(super) fn take_refused(&mut self, now: Instant, ask: Ask) {
+        if !self.spec.charge_refused || self.spec.unit == LimitUnit::Concurrency {
+            return;
+        }
+        let amount = self.charge(ask);
+        self.add(now, amount);
+        let full = self.scaled(self.limit);
+        match &mut self.taken {
+            Taken::Level { scaled, .. } => *scaled = (*scaled).min(full),
+            Taken::Window { count, .. } | Taken::Now(count) => *count = (*count).min(self.limit),
+        }
+    }
+
+    /// Puts right what was taken at `taken_at` for `ask`, now that the attempt has ended and
+    /// really used `used`; gives back its place at the same time.
+    #[inline]
+    pub(super) fn settle(&mut self, now: Instant, taken_at: Instant, ask: Ask, used: Usage) {
+        if let Taken::Now(count) = &mut self.taken {
+            assert!(*count > 0, "a place given back was taken before");
+            *count -= 1;
+            return;
+        }
+        let before = self.charge(ask);
+        let after = self.settled(before, used);
+        if after > before {
+            self.add(now, after - before);
+        } else if after < before {
+            self.give_back(now, taken_at, before - after);
+        }
+    }
+
+    /// Places taken at this moment; zero for limits over time.
+    pub(super) fn places_taken(&self) -> u64 {
+        if let Taken::Now(count) = self.taken { count } else { 0 }
+    }
+
+    /// What `ask` is charged when it comes in.
+    #[inline]
+    fn charge(&self, ask: Ask) -> u64 {
+        let (input, max) = (u64::from(ask.input), u64::from(ask.max_output));
+        match (self.spec.unit, self.spec.charge) {
+            (LimitUnit::Requests | LimitUnit::Concurrency | LimitUnit::DayQuota, _) => 1,
+            (LimitUnit::InputTokens, _) | (LimitUnit::TotalTokens, Charge::Prompt) => input,
+            (LimitUnit::OutputTokens, Charge::Prompt) => 0,
+            (LimitUnit::OutputTokens, Charge::PromptAndMax) => max,
+            (LimitUnit::TotalTokens, Charge::PromptAndMax) => input + max,
+        }
+    }
+
+    /// What an attempt charged `before` has cost in the end.
+    #[inline]
+    fn settled(&self, before: u64, used: Usage) -> u64 {
+        let input = u64::from(used.input);
+        let output = (u128::from(used.output) * self.output_ppm / PPM) as u64;
+        match (self.spec.unit, self.spec.settlement, self.spec.charge) {
+            (LimitUnit::Requests | LimitUnit::Concurrency | LimitUnit::DayQuota, ..) => before,
+            // Output that could not be charged on the way in is charged on the way out.
+            (
+                LimitUnit::OutputTokens | LimitUnit::TotalTokens,
+                Settlement::None,
+                Charge::Prompt,
+            ) => before + output,
+            (_, Settlement::None, _) => before,
+            (LimitUnit::InputTokens, ..) => input,
+            (LimitUnit::OutputTokens, ..) => output,
+            (LimitUnit::TotalTokens, ..) => input + output,
+        }
+    }
+
+    fn add(&mut self, now: Instant, amount: u64) {
+        self.flow_back(now);
+        let more = self.scaled(amount);
+        match &mut self.taken {
+            Taken::Level { scaled, .. } => *scaled += more,
+            Taken::Window { count, .. } | Taken::Now(count) => *count += amount,
+        }
+    }
+
+    fn give_back(&mut self, now: Instant, taken_at: Instant, amount: u64) {
+        self.flow_back(now);
+        let less = self.scaled(amount);
+        match &mut self.taken {
+            Taken::Level { scaled, .. } => *scaled = scaled.saturating_sub(less),
+            Taken::Window { number, count } => {
+                // What an earlier window was charged is gone with it.
+                if taken_at.as_micros() / self.window == *number {
+                    *count = count.saturating_sub(amount);
+                }
+            }
+            Taken::Now(_) => {}
+        }
+    }
+
+    /// Brings what is taken up to `now`.
+    #[inline]
+    fn flow_back(&mut self, now: Instant) {
+        match &mut self.taken {
+            Taken::Level { scaled, at } => {
+                let back = u128::from(now.since(*at).as_micros()) * u128::from(self.limit);
+                *scaled = scaled.saturating_sub(back);
+                *at = now;
+            }
+            Taken::Window { number, count } => {
+                let present = now.as_micros() / self.window;
+                if present != *number {
+                    (*number, *count) = (present, 0);
+                }
+            }
+            Taken::Now(_) => {}
+        }
+    }
+
+    #[inline]
+    fn scaled(&self, amount: u64) -> u128 {
+        u128::from(amount) * u128::from(self.window)
+    }
+
+    fn refusal(&self, now: Instant, amount: u64) -> Refusal {
+        let class = match self.spec.unit {
+            LimitUnit::DayQuota => FailureClass::QuotaExhausted,
+            _ => FailureClass::RateLimited,
+        };
+        let retry_after = match self.spec.retry_after {
+            RetryAfterForm::None => None,
+            RetryAfterForm::Fixed(wait) => Some(wait),
+            RetryAfterForm::Exact => self.wait(now, amount),
+            RetryAfterForm::WholeSeconds => self
+                .wait(now, amount)
+                .map(|wait| Duration::from_secs(wait.as_micros().div_ceil(SECOND))),
+        };
+        Refusal { class, retry_after }
+    }
+
+    /// How long until `amount` fits, if nothing else is taken; `None` where waiting does not
+    /// help or nobody can tell.
+    fn wait(&self, now: Instant, amount: u64) -> Option<Duration> {
+        if amount > self.limit || self.limit == 0 {
+            return None;
+        }
+        match self.taken {
+            Taken::Level { scaled, .. } => {
+                let over = scaled + self.scaled(amount) - self.scaled(self.limit);
+                let wait = over.div_ceil(u128::from(self.limit));
+                Some(Duration::from_micros(u64::try_from(wait).unwrap_or(u64::MAX)))
+            }
+            Taken::Window { number, .. } => {
+                let next = Instant::from_micros((number + 1).saturating_mul(self.window));
+                Some(next.since(now))
+            }
+            Taken::Now(_) => None,
+        }
+    }
+
+    /// The limit, less what the weather and the other users take of it.
+    fn left_for_us(&self) -> u64 {
+        let factor = self.members.iter().map(|m| m.1).min().unwrap_or(Share::ONE);
+        let load = self.members.iter().map(|m| m.2).max().unwrap_or(1_000_000);
+        let others = u128::from(self.spec.background.as_bits()) * u128::from(load) / PPM;
+        let others = Share::from_bits(u64::try_from(others).unwrap_or(u64::MAX));
+        others.complement().of(factor.of(self.spec.limit))
+    }
+}

@@ -1,0 +1,486 @@
+//! The provider fleet of one run: slots, queues, limits, and every attempt from its sending to
+//! its end at the provider.
+//!
+//! What becomes of an attempt is drawn when it is sent and never again; how long that takes is
+//! not fixed, because everybody in work shares the target's speed, which follows load and
+//! weather. The fleet knows nothing of policies. It is driven by an event loop: [`Fleet::submit`]
+//! and [`Fleet::abort`] by the gateway, [`Fleet::on_occurrence`] and [`Fleet::on_edge`] by time;
+//! what the gateway gets to see comes back as [`Notice`]s.
+//!
+//! An attempt meets, in this order: validation of the request, limits, the content filter,
+//! failures (the weather's, then the card's own), capacity. What fails before headers holds no
+//! slot. Of an attempt that is not streamed nothing is seen before its end.
+//!
+//! Invariants, asserted: a slot or a place in a limit is given back once for every time it was
+//! taken; a bill is always the price of the usage beside it.
+
+mod attempt;
+mod climate;
+mod clock;
+mod limit;
+mod luck;
+mod notice;
+mod site;
+
+use windtunnel_policy::event::AttemptRef;
+use windtunnel_policy::outcome::{FailureClass, Phase, Usage};
+use windtunnel_policy::target::TargetId;
+use windtunnel_policy::{Instant, Share};
+
+pub use attempt::FleetRef;
+use attempt::{Attempt, Fall, Fate, Plan, Slab, Stage};
+use limit::{Ask, Limit, Refusal};
+use luck::Prospect;
+pub use notice::{Bill, Notice, NoticeKind};
+use site::Site;
+
+use crate::draw::{Key, Purpose};
+use crate::occurrence::Occurrence;
+use crate::queue::{EventKey, EventQueue, Rank};
+use crate::scenario::{AbortRule, Scenario};
+use crate::weather::{Edge, Weather};
+use crate::world::{Marks, World, WorldRequest};
+
+/// The providers' side of one run.
+#[derive(Clone, Debug)]
+pub struct Fleet {
+    sites: Vec<Site>,
+    limits: Vec<Limit>,
+    attempts: Slab,
+    /// Keys luck that many requests share.
+    world: Key,
+    /// Scratch: attempts in flight at one target.
+    in_flight: Vec<FleetRef>,
+}
+
+/// One send.
+#[derive(Clone, Copy, Debug)]
+pub struct Order<'a> {
+    /// What the world knows of the request.
+    pub request: &'a WorldRequest,
+    /// The request's place in the order of a run.
+    pub request_index: u64,
+    /// Handed back in every [`Notice`].
+    pub attempt: AttemptRef,
+    /// Where it goes.
+    pub target: TargetId,
+    /// 0 for the request's first attempt at this target, 1 for the second, …
+    pub nth_on_target: u32,
+    /// Whether the answer comes as a stream.
+    pub streamed: bool,
+    /// When the caller has no more use for an answer.
+    pub deadline: Instant,
+}
+
+impl Fleet {
+    /// The fleet of a scenario, idle and in clear weather; [`Fleet::reset`] it before a run.
+    pub fn new(scenario: &Scenario) -> Fleet {
+        let sites = scenario.targets.iter().zip(&scenario.topology.targets).zip(0..);
+        Fleet {
+            sites: sites
+                .map(|((model, known), id)| Site::new(TargetId(id), model, known.context_tokens))
+                .collect(),
+            limits: scenario.limits.iter().map(Limit::new).collect(),
+            attempts: Slab::default(),
+            world: Key::of_world(0),
+            in_flight: Vec::new(),
+        }
+    }
+
+    /// Idle, in clear weather, at time zero of `world`. Allocates nothing.
+    pub fn reset(&mut self, world: &World) {
+        self.sites.iter_mut().for_each(Site::reset);
+        self.limits.iter_mut().for_each(Limit::reset);
+        self.attempts.clear();
+        self.world = world.key;
+    }
+
+    /// Sends an attempt. It ends by one last [`Notice`], or by [`Fleet::abort`].
+    pub fn submit(
+        &mut self,
+        now: Instant,
+        order: &Order<'_>,
+        queue: &mut EventQueue<Occurrence>,
+    ) -> FleetRef {
+        let ask = self.ask(order);
+        let site = &self.sites[usize::from(order.target.0)];
+        let (key, hash, nth) = (order.request.key, site.model.hash, order.nth_on_target);
+        let refused = match self.invalid(order, ask) {
+            Some(fall) => Some(fall),
+            None => self.over_limit(now, order.target, ask),
+        };
+        let site = &self.sites[usize::from(order.target.0)];
+        let prospect = match refused {
+            Some(fall) => {
+                let takes = site.latencies.failure(key, hash, nth);
+                Prospect::Fails(Plan::without_work(fall), takes)
+            }
+            None => {
+                let Site { model, latencies, climate, .. } = site;
+                luck::prospect(model, latencies, climate, self.world, now, order)
+            }
+        };
+        let (stage, plan) = match prospect {
+            Prospect::Fails(plan, _) => (Stage::Failing, plan),
+            Prospect::Hangs(plan) => (Stage::Silent, plan),
+            Prospect::Works(plan) => (Stage::Queued, plan),
+        };
+        let attempt = Attempt {
+            generation: 0,
+            attempt: order.attempt,
+            id: order.request_index,
+            key,
+            target: order.target,
+            nth,
+            streamed: order.streamed,
+            sent: now,
+            deadline: order.deadline,
+            ask,
+            stage,
+            charged: refused.is_none(),
+            unseen: false,
+            start: 0,
+            silent_since: None,
+            plan,
+        };
+        let handle = self.attempts.insert(attempt);
+        match prospect {
+            Prospect::Fails(_, takes) => wall(now + takes, handle, &attempt, queue),
+            Prospect::Hangs(_) => {}
+            Prospect::Works(_) => {
+                let site = &mut self.sites[usize::from(order.target.0)];
+                site.take_in(now, handle, &mut self.attempts, queue);
+            }
+        }
+        handle
+    }
+
+    /// Time has come to `occurrence`: appends to `notices` what the gateway gets to see.
+    ///
+    /// # Panics
+    /// The occurrence is not one of the fleet's own.
+    pub fn on_occurrence(
+        &mut self,
+        now: Instant,
+        occurrence: Occurrence,
+        queue: &mut EventQueue<Occurrence>,
+        notices: &mut Vec<Notice>,
+    ) {
+        match occurrence {
+            Occurrence::Work { target, epoch } => self.on_work(now, target, epoch, queue, notices),
+            Occurrence::Wall { slot, generation } => {
+                let handle = FleetRef { slot, generation };
+                if self.attempts.get(handle).is_some() {
+                    self.fail(now, handle, notices);
+                }
+            }
+            other => panic!("{other:?} is not the fleet's to handle"),
+        }
+    }
+
+    /// The weather changes at a target: sets speed, slots and limits, and cuts the share of
+    /// attempts in flight that the edge says.
+    pub fn on_edge(
+        &mut self,
+        now: Instant,
+        edge: &Edge,
+        weather: &Weather,
+        queue: &mut EventQueue<Occurrence>,
+        notices: &mut Vec<Notice>,
+    ) {
+        let conditions = &weather.conditions[edge.conditions as usize];
+        if edge.cut > Share::ZERO {
+            self.cut(now, edge, notices);
+        }
+        let site = &mut self.sites[usize::from(edge.target)];
+        site.climate.change(&site.model, conditions);
+        for &limit in &site.model.limits {
+            let limit = &mut self.limits[usize::from(limit)];
+            limit.set_weather(now, site.id, conditions.limits, conditions.background_ppm);
+        }
+        site.changed(now, &mut self.attempts, queue);
+    }
+
+    /// The gateway gives an attempt up: no notice of it comes any more. What is billed all the
+    /// same is known at once, also where the work runs on.
+    ///
+    /// # Panics
+    /// The attempt has ended.
+    pub fn abort(
+        &mut self,
+        now: Instant,
+        handle: FleetRef,
+        queue: &mut EventQueue<Occurrence>,
+    ) -> Bill {
+        let attempt = *self.attempts.live(handle);
+        assert!(!attempt.unseen, "an attempt is given up once");
+        let site = &self.sites[usize::from(attempt.target.0)];
+        let abort = &site.model.abort;
+        let rule = if attempt.streamed { abort.streamed } else { abort.whole };
+        let works_on = rule == AbortRule::RunsOn
+            && (attempt.stage == Stage::Queued || attempt.stage.in_work());
+        let used = if works_on {
+            attempt.used_after(attempt.plan.end.into())
+        } else {
+            self.used(now, &attempt)
+        };
+        // Where no work began, there is nothing to bill, whatever the rule.
+        let usage = if works_on || used != Usage::default() {
+            attempt.billed(site.model.bill_cancelled, used)
+        } else {
+            used
+        };
+        let bill = Bill::new(&site.model.price, usage);
+        if works_on {
+            self.attempts.live(handle).unseen = true;
+        } else {
+            self.close(now, handle, used);
+            let site = &mut self.sites[usize::from(attempt.target.0)];
+            site.changed(now, &mut self.attempts, queue);
+        }
+        bill
+    }
+
+    /// When output of an attempt was last seen: `None` before the first, and for attempts that
+    /// are not streamed. Exact as long as the speed has not changed since that token.
+    pub fn last_output(&self, now: Instant, handle: FleetRef) -> Option<Instant> {
+        let attempt = self.attempts.get(handle)?;
+        if attempt.silent_since.is_some() {
+            return attempt.silent_since;
+        }
+        if !attempt.streamed || attempt.phase() != Phase::AfterOutput {
+            return None;
+        }
+        let clock = &self.sites[usize::from(attempt.target.0)].clock;
+        let done = clock.reading(now) - attempt.start;
+        let since = attempt.plan.since_last_token(done);
+        Some(now.saturating_sub(clock::micros_at(since, clock.speed())))
+    }
+
+    /// Attempts in work at a target, those that run on unseen included.
+    pub fn in_work(&self, target: TargetId) -> u32 {
+        self.sites[usize::from(target.0)].in_work
+    }
+
+    /// Attempts that wait for a slot at a target.
+    pub fn queued(&self, target: TargetId) -> u32 {
+        self.sites[usize::from(target.0)].queued
+    }
+
+    /// Slots of a target that are free for us in the present weather.
+    pub fn free_slots(&self, target: TargetId) -> u32 {
+        let site = &self.sites[usize::from(target.0)];
+        site.climate.slots.saturating_sub(site.in_work)
+    }
+
+    /// Attempts that have not ended at their provider, those that run on unseen included.
+    pub fn in_flight(&self) -> usize {
+        self.attempts.len()
+    }
+
+    /// Checks that everything taken has been given back.
+    ///
+    /// # Panics
+    /// An attempt, a slot, a place in a queue or in a concurrency limit is still taken.
+    pub fn assert_idle(&self) {
+        assert_eq!(self.attempts.len(), 0, "every attempt has ended at its provider");
+        for site in &self.sites {
+            let taken = (site.in_work, site.queued);
+            assert_eq!(taken, (0, 0), "slots and queue places of {} are back", site.model.name);
+        }
+        let places: u64 = self.limits.iter().map(Limit::places_taken).sum();
+        assert_eq!(places, 0, "places in concurrency limits are back");
+    }
+
+    fn ask(&self, order: &Order<'_>) -> Ask {
+        let most = self.sites[usize::from(order.target.0)].model.max_output_tokens;
+        Ask { input: order.request.input, max_output: order.request.max_output.min(most) }
+    }
+
+    /// What is wrong with the request itself.
+    fn invalid(&self, order: &Order<'_>, ask: Ask) -> Option<Fall> {
+        let context = self.sites[usize::from(order.target.0)].context;
+        if order.request.marks.has(Marks::INVALID) {
+            Some(Fall::at_the_door(FailureClass::ClientInvalid, 400))
+        } else if ask.input.saturating_add(ask.max_output) > context {
+            Some(Fall::at_the_door(FailureClass::ContextOverflow, 400))
+        } else {
+            None
+        }
+    }
+
+    /// The refusal by the target's limits, or charges them all. Of several refusals the one
+    /// that lasts longest counts, and an exhausted quota before all.
+    fn over_limit(&mut self, now: Instant, target: TargetId, ask: Ask) -> Option<Fall> {
+        let limits = &self.sites[usize::from(target.0)].model.limits;
+        let mut worst: Option<Refusal> = None;
+        for &limit in limits {
+            let refusal = self.limits[usize::from(limit)].refuses(now, ask);
+            worst = Refusal::worse(worst, refusal);
+        }
+        for &limit in limits {
+            let limit = &mut self.limits[usize::from(limit)];
+            match worst {
+                None => limit.take(now, ask),
+                Some(_) => limit.take_refused(now, ask),
+            }
+        }
+        worst.map(|refusal| Fall {
+            retry_after: refusal.retry_after,
+            ..Fall::at_the_door(refusal.class, 429)
+        })
+    }
+
+    fn on_work(
+        &mut self,
+        now: Instant,
+        target: u16,
+        epoch: u32,
+        queue: &mut EventQueue<Occurrence>,
+        notices: &mut Vec<Notice>,
+    ) {
+        let site = &mut self.sites[usize::from(target)];
+        let Some(handle) = site.due(epoch, &self.attempts) else {
+            return site.rearm(&self.attempts, queue);
+        };
+        let attempt = self.attempts.live(handle);
+        let kind = match attempt.stage {
+            Stage::ToEnd => {
+                self.end(now, handle, notices);
+                let site = &mut self.sites[usize::from(target)];
+                return site.changed(now, &mut self.attempts, queue);
+            }
+            Stage::ToHeaders => Some(NoticeKind::Headers),
+            Stage::ToOutput => Some(NoticeKind::FirstOutput),
+            _ => {
+                attempt.silent_since = Some(now);
+                None
+            }
+        };
+        attempt.stage = attempt.next_stage();
+        if let Some(kind) = kind {
+            attempt.tell(handle, kind, notices);
+        }
+        site.await_milestone(handle, attempt);
+        site.rearm(&self.attempts, queue);
+    }
+
+    /// Work on an attempt has come to its end.
+    fn end(&mut self, now: Instant, handle: FleetRef, notices: &mut Vec<Notice>) {
+        let attempt = *self.attempts.live(handle);
+        let usage = attempt.used_after(attempt.plan.end.into());
+        match attempt.plan.fate {
+            Fate::Fails(_) => self.fail(now, handle, notices),
+            Fate::FallsSilent(_) if !attempt.unseen => {
+                self.sites[usize::from(attempt.target.0)].leave();
+                self.settle(now, handle, usage);
+                self.attempts.live(handle).stage = Stage::Silent;
+            }
+            Fate::FallsSilent(_) => self.close(now, handle, usage),
+            Fate::Answers(verdict) => {
+                self.close(now, handle, usage);
+                let price = &self.sites[usize::from(attempt.target.0)].model.price;
+                let kind = NoticeKind::ended(usage, verdict, price);
+                attempt.tell(handle, kind, notices);
+            }
+        }
+    }
+
+    /// An attempt fails as planned.
+    fn fail(&mut self, now: Instant, handle: FleetRef, notices: &mut Vec<Notice>) {
+        let attempt = *self.attempts.live(handle);
+        let Fate::Fails(fall) = attempt.plan.fate else {
+            panic!("an attempt that is to fail has a failure planned: {attempt:?}")
+        };
+        self.fail_with(now, handle, &fall, notices);
+    }
+
+    fn fail_with(
+        &mut self,
+        now: Instant,
+        handle: FleetRef,
+        fall: &Fall,
+        notices: &mut Vec<Notice>,
+    ) {
+        let attempt = *self.attempts.live(handle);
+        let used = self.used(now, &attempt);
+        let usage = attempt.billed(fall.billing, used);
+        self.close(now, handle, used);
+        let price = &self.sites[usize::from(attempt.target.0)].model.price;
+        attempt.tell(handle, NoticeKind::failed(fall.with(usage), price), notices);
+    }
+
+    /// Cuts attempts in flight at the target of `edge`, in the order of their requests.
+    fn cut(&mut self, now: Instant, edge: &Edge, notices: &mut Vec<Notice>) {
+        let site = &self.sites[usize::from(edge.target)];
+        let model = &site.model;
+        let (failed, cancelled) = (model.bill_failed, model.bill_cancelled);
+        let subject = model.hash.part(edge.at.as_micros());
+        let is_cut = |attempt: &Attempt| {
+            attempt.target == site.id
+                && edge.cut.hits(attempt.key.draw(Purpose::CutInFlight, subject, attempt.nth))
+        };
+        let mut cut = std::mem::take(&mut self.in_flight);
+        cut.clear();
+        cut.extend(self.attempts.iter().filter(|(_, a)| is_cut(a)).map(|(handle, _)| handle));
+        cut.sort_unstable_by_key(|&handle| {
+            let attempt = self.attempts.live(handle);
+            (attempt.id, attempt.attempt.number)
+        });
+        for &handle in &cut {
+            let phase = self.attempts.live(handle).phase();
+            let begun = phase == Phase::AfterOutput;
+            let fall = Fall {
+                class: if begun { FailureClass::PartialStream } else { FailureClass::Transport },
+                phase,
+                billing: if begun { cancelled } else { failed },
+                ..Fall::at_the_door(FailureClass::Transport, 0)
+            };
+            self.fail_with(now, handle, &fall, notices);
+        }
+        self.in_flight = cut;
+    }
+
+    /// What an attempt has used by `now`.
+    fn used(&self, now: Instant, attempt: &Attempt) -> Usage {
+        if attempt.stage.in_work() {
+            let clock = &self.sites[usize::from(attempt.target.0)].clock;
+            attempt.used_after(clock.reading(now) - attempt.start)
+        } else if attempt.silent_since.is_some() {
+            attempt.used_after(attempt.plan.end.into())
+        } else {
+            Usage::default()
+        }
+    }
+
+    /// Takes an attempt that used `used` out of the fleet: its slot or place in the queue comes
+    /// back and its limits are settled. The caller then has [`Site::changed`] do the rest.
+    fn close(&mut self, now: Instant, handle: FleetRef, used: Usage) {
+        self.settle(now, handle, used);
+        let attempt = self.attempts.live(handle);
+        let site = &mut self.sites[usize::from(attempt.target.0)];
+        match attempt.stage {
+            Stage::Queued => site.queued -= 1,
+            stage if stage.in_work() => site.leave(),
+            _ => {}
+        }
+        self.attempts.remove(handle);
+    }
+
+    /// Settles the limits an attempt was charged, once.
+    fn settle(&mut self, now: Instant, handle: FleetRef, used: Usage) {
+        let attempt = self.attempts.live(handle);
+        if !std::mem::take(&mut attempt.charged) {
+            return;
+        }
+        for &limit in &self.sites[usize::from(attempt.target.0)].model.limits {
+            self.limits[usize::from(limit)].settle(now, attempt.sent, attempt.ask, used);
+        }
+    }
+}
+
+/// Queues the moment at which `attempt` fails without having done any work.
+fn wall(at: Instant, handle: FleetRef, attempt: &Attempt, queue: &mut EventQueue<Occurrence>) {
+    let key = EventKey::new(at, Rank::Completion, attempt.id, attempt.attempt.number);
+    queue.push(key, Occurrence::Wall { slot: handle.slot, generation: handle.generation });
+}

@@ -1,0 +1,83 @@
+//! What the gateway gets to see, and what it is billed.
+
+use windtunnel_policy::event::AttemptRef;
+use windtunnel_policy::outcome::{Answer, Failure, Usage};
+use windtunnel_policy::{Money, Price};
+
+use super::attempt::{Attempt, FleetRef, Verdict};
+
+/// Something the gateway gets to see of an attempt.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Notice {
+    /// The attempt, as the gateway knows it.
+    pub attempt: AttemptRef,
+    /// The attempt, as the fleet knows it; no longer valid after the last notice.
+    pub fleet_ref: FleetRef,
+    /// What is seen.
+    pub kind: NoticeKind,
+}
+
+/// What is seen of an attempt.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NoticeKind {
+    /// Response headers (of streams only).
+    Headers,
+    /// The first output (of streams only).
+    FirstOutput,
+    /// A complete answer, or one that looks complete. The attempt's last notice.
+    Ended {
+        /// What is billed, in tokens.
+        usage: Usage,
+        /// What a validator says.
+        answer: Answer,
+        /// Whether it really keeps its contract; a silent failure looks valid and does not.
+        contract_ok: bool,
+        /// Whether it does the job; a refusal does not.
+        task_done: bool,
+        /// The price of `usage`.
+        bill: Money,
+    },
+    /// A failure. The attempt's last notice.
+    Failed {
+        /// How, and what is billed all the same.
+        failure: Failure,
+        /// The price of the failure's usage.
+        bill: Money,
+    },
+}
+
+/// What is billed for an attempt that was given up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Bill {
+    /// In tokens.
+    pub usage: Usage,
+    /// The price of `usage`.
+    pub money: Money,
+}
+
+impl Bill {
+    pub(super) fn new(price: &Price, usage: Usage) -> Bill {
+        Bill { usage, money: price.bill(usage.input, usage.cached, usage.output) }
+    }
+}
+
+impl NoticeKind {
+    pub(super) fn ended(usage: Usage, verdict: Verdict, price: &Price) -> NoticeKind {
+        let Verdict { answer, contract_ok, task_done } = verdict;
+        let bill = Bill::new(price, usage).money;
+        NoticeKind::Ended { usage, answer, contract_ok, task_done, bill }
+    }
+
+    pub(super) fn failed(failure: Failure, price: &Price) -> NoticeKind {
+        NoticeKind::Failed { failure, bill: Bill::new(price, failure.usage).money }
+    }
+}
+
+impl Attempt {
+    /// Tells the gateway, unless it has given the attempt up.
+    pub(super) fn tell(&self, fleet_ref: FleetRef, kind: NoticeKind, notices: &mut Vec<Notice>) {
+        if !self.unseen {
+            notices.push(Notice { attempt: self.attempt, fleet_ref, kind });
+        }
+    }
+}
