@@ -8,6 +8,10 @@
 //! Requests never answered have no latency: they are counted as +∞, so that a
 //! policy cannot improve a quantile by giving up.
 
+mod between;
+
+pub(crate) use between::{Span, quantile_of};
+
 /// Counts of values (microseconds, tokens, …) on 64 bits, and of +∞.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Hist {

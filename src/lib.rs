@@ -5,6 +5,7 @@ pub mod dist;
 pub mod draw;
 pub mod fleet;
 pub mod hist;
+pub mod measures;
 pub mod occurrence;
 pub mod profile;
 pub mod queue;

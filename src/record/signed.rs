@@ -1,6 +1,6 @@
 //! A histogram of values that may be negative.
 
-use crate::hist::Hist;
+use crate::hist::{Hist, Span, quantile_of};
 
 /// Counts of signed values and of +∞.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -56,6 +56,15 @@ impl SignedHist {
             .map(|v| v as i64)
     }
 
+    /// The `q` quantile, read between the edges of its cell, of all observations but those of
+    /// `without`, which must be part of `self`; `None` where that is +∞ or nothing is left.
+    pub fn quantile_between(&self, q: f64, without: Option<&SignedHist>) -> Option<f64> {
+        let negative = self.below.spans(without.map(|w| &w.below)).rev();
+        let negative = negative.map(|s| Span { lowest: -s.highest, highest: -s.lowest, ..s });
+        let positive = self.above.spans(without.map(|w| &w.above));
+        quantile_of(negative.chain(positive), q, self.len() - without.map_or(0, SignedHist::len))
+    }
+
     /// Observations above the `q`-quantile.
     pub fn exceedances(&self, q: f64) -> u64 {
         let below = self.below.len() as f64;
@@ -94,7 +103,13 @@ mod tests {
         assert_eq!(h.quantile(0.5), Some(0));
         assert!((h.quantile(0.25).unwrap() + 25).abs() <= 1);
         assert!((h.quantile(0.75).unwrap() - 25).abs() <= 1);
+        assert_eq!(h.quantile_between(0.25, None), Some(-26.0));
+        assert_eq!(h.quantile_between(0.505, None), Some(0.0));
+        let mut without = SignedHist::default();
+        (-50..0).for_each(|v| without.record(v));
+        assert_eq!(h.quantile_between(0.5, Some(&without)), Some(24.0));
         h.record_infinite();
         assert_eq!(h.quantile(1.0), None);
+        assert_eq!(h.quantile_between(1.0, None), None);
     }
 }

@@ -37,6 +37,13 @@ pub enum Note {
     },
     /// The quantile lies among requests that were never answered.
     Unanswered,
+    /// Of incidents: some never got so far, and the value is of those that did.
+    Reached {
+        /// How many got so far.
+        reached: u64,
+        /// Of how many.
+        of: u64,
+    },
     /// A value, but none once some world is left out.
     Fragile,
 }
@@ -87,6 +94,7 @@ impl fmt::Display for Note {
                 write!(f, "{found} requests beyond this quantile; {MIN_EXCEEDANCES} are needed")
             }
             Note::Unanswered => f.write_str("among the unanswered requests"),
+            Note::Reached { reached, of } => write!(f, "in {reached} of {of} incidents"),
             Note::Fragile => f.write_str("no value without one of the worlds: no interval"),
         }
     }

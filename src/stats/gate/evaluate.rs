@@ -249,7 +249,11 @@ fn missing(sample: &Sample<'_>, note: Note) -> Outcome {
         }
         // What rests on one world is likely to be met again in as many once more.
         Note::Fragile => planned(sample.worlds(), 2.0).map(|worlds| worlds.max(PLANNED_WORLDS)),
-        Note::NothingMeasured | Note::NotModelled | Note::IfIndependent | Note::Unanswered => None,
+        Note::NothingMeasured
+        | Note::NotModelled
+        | Note::IfIndependent
+        | Note::Unanswered
+        | Note::Reached { .. } => None,
     };
     undecided(worlds_needed, Doubt::Missing(note))
 }

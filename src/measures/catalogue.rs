@@ -1,0 +1,219 @@
+//! The list of all measures.
+
+use super::read::Read::{self, Asks, Incidents, NotModelled, Ratio, Share, Unrecovered, Whole};
+use super::read::dollars;
+use super::{Better, Block, Measure};
+use crate::hist::Hist;
+use crate::record::{ClassTotals, SignedHist};
+use crate::stats::{Dimension, Known};
+
+/// The measures of one scenario, in the order of tables.
+#[derive(Clone, Debug)]
+pub struct Catalogue {
+    measures: Vec<Measure>,
+}
+
+impl Catalogue {
+    /// All measures of a scenario with these targets, in the scenario's order.
+    pub fn new<'a>(targets: impl IntoIterator<Item = &'a str>) -> Catalogue {
+        let lists = [answer(), outcomes(), times(), money(), parts()];
+        let shares = targets.into_iter().enumerate().map(target_share);
+        Catalogue { measures: lists.into_iter().flatten().chain(shares).collect() }
+    }
+
+    /// All of them, in the order of tables.
+    pub fn measures(&self) -> &[Measure] {
+        &self.measures
+    }
+
+    /// The measure of this name.
+    pub fn find(&self, name: &str) -> Option<&Measure> {
+        self.measures.iter().find(|measure| measure.name == name)
+    }
+
+    /// What gates may name.
+    pub fn known(&self) -> Vec<Known<'_>> {
+        self.measures.iter().map(|m| Known { name: &m.name, dimension: m.dimension }).collect()
+    }
+}
+
+/// A unit for people, and its dimension.
+type Unit = (&'static str, Dimension);
+
+const FRACTION: Unit = ("fraction", Dimension::Share);
+const SECONDS: Unit = ("seconds", Dimension::Seconds);
+const ATTEMPTS: Unit = ("attempts per request", Dimension::Count);
+const CALLS: Unit = ("provider calls per action", Dimension::Count);
+const PER_REQUEST: Unit = ("dollars per request", Dimension::Dollars);
+const PER_ANSWER: Unit = ("dollars per answered request", Dimension::Dollars);
+const PER_1K: Unit = ("dollars per 1,000 requests", Dimension::Dollars);
+
+const UP: Better = Better::Higher;
+const DOWN: Better = Better::Lower;
+const EITHER: Better = Better::Neither;
+
+#[rustfmt::skip]
+fn answer() -> Vec<Measure> {
+    let row = |name, unit, better, describes, read| {
+        measure(Block::Answer, name, unit, better, describes, read)
+    };
+    vec![
+        row("raw_success", FRACTION, UP, "answered by the first attempt", Share(|c| c.answered.raw)),
+        row("success", FRACTION, UP, "answered at all", Share(|c| c.answered.total())),
+        row("recovered_by_retry", FRACTION, EITHER, "answered by the same target again", Share(|c| c.answered.retry)),
+        row("recovered_by_failover", FRACTION, EITHER, "answered by another target, same model", Share(|c| c.answered.failover)),
+        row("recovered_by_substitution", FRACTION, EITHER, "answered by another model", Share(|c| c.answered.substitution)),
+        row("recovered_by_hedge", FRACTION, EITHER, "answered by a parallel second attempt", NotModelled),
+        row("attempts_per_request", ATTEMPTS, DOWN, "sent by this gateway for one request", Ratio(|c| (c.attempts as f64, c.requests as f64))),
+        quantile(Block::Answer, &ADDED, 0),
+        quantile(Block::Answer, &ADDED, 2),
+        row("cost_per_1k", PER_1K, DOWN, "everything billed, per 1,000 requests", Ratio(|c| (1_000.0 * dollars(c.cost), c.requests as f64))),
+    ]
+}
+
+#[rustfmt::skip]
+fn outcomes() -> Vec<Measure> {
+    let row = |name, better, describes, read| {
+        measure(Block::Outcomes, name, FRACTION, better, describes, read)
+    };
+    vec![
+        row("no_recovery_success", EITHER, "answered where nothing is recovered", Unrecovered),
+        row("transport_success", UP, "got a complete response", Share(|c| c.transport_success)),
+        row("contract_success", UP, "got one that keeps its contract", Share(|c| c.contract_success)),
+        row("task_success", UP, "got one that does the job", Share(|c| c.task_success)),
+        row("deadline_exhausted", DOWN, "ended by the deadline", Share(|c| c.deadline_exhausted)),
+        row("no_eligible_target", DOWN, "ended because no target would do", Share(|c| c.no_eligible_target)),
+        row("partial_output", DOWN, "broke off after output had begun", Share(|c| c.partial_output)),
+        row("cancelled", DOWN, "left by a caller out of patience", Share(|c| c.cancelled)),
+        row("refused", EITHER, "answered by a valid refusal", Share(|c| c.refused)),
+        row("duplicate_side_effects", DOWN, "did an external effect twice", NotModelled),
+    ]
+}
+
+fn times() -> Vec<Measure> {
+    let mut list = vec![
+        average(&ADDED, |c| c.added_latency_sum as f64),
+        quantile(Block::Times, &ADDED, 1),
+        quantile(Block::Times, &ADDED, 3),
+    ];
+    let families: [(&Family, fn(&ClassTotals) -> f64); 3] = [
+        (&EXCESS, |c| c.excess_latency_sum as f64),
+        (&LATENCY, |c| c.latency_sum as f64),
+        (&TTFT, |c| c.ttft_sum as f64),
+    ];
+    for (family, sum_us) in families {
+        list.push(average(family, sum_us));
+        list.extend((0..QUANTILES.len()).map(|q| quantile(Block::Times, family, q)));
+    }
+    list.push(quantile(Block::Times, &TO_FAILURE, 0));
+    list
+}
+
+#[rustfmt::skip]
+fn money() -> Vec<Measure> {
+    let row = |name, unit, describes, read| {
+        measure(Block::Money, name, unit, DOWN, describes, read)
+    };
+    vec![
+        row("cost_per_request", PER_REQUEST, "everything billed, per request", Ratio(|c| (dollars(c.cost), c.requests as f64))),
+        row("cost_per_success", PER_ANSWER, "everything billed, per answered request", Ratio(|c| (dollars(c.cost), c.answered.total() as f64))),
+        row("wasted_cost_share", FRACTION, "billed for attempts that gave no answer", Ratio(|c| (dollars(c.wasted), dollars(c.cost)))),
+    ]
+}
+
+#[rustfmt::skip]
+fn parts() -> Vec<Measure> {
+    let row = |name, unit, better, describes, read| {
+        measure(Block::Parts, name, unit, better, describes, read)
+    };
+    vec![
+        row("amplification", CALLS, DOWN, "calls of providers for one thing a user wanted", Ratio(|c| (c.attempts as f64, c.requests as f64))),
+        row("detection_time", SECONDS, DOWN, "from an incident's onset to the first open breaker", Incidents(|run| &run.detections)),
+        row("recovery_time", SECONDS, DOWN, "from an incident's onset to success as before", Incidents(|run| &run.recoveries)),
+        row("breaker_open_share", FRACTION, EITHER, "of target-time, out of service by breakers", Whole(|run| {
+            let open: u64 = run.targets.iter().map(|t| t.open.as_micros()).sum();
+            (open as f64, run.targets.len() as f64 * run.measured.as_micros() as f64)
+        })),
+        row("retry_budget_denied", FRACTION, EITHER, "of what retry budgets were asked, denied", Asks(|run| (run.budget_denials, run.budget_asks))),
+    ]
+}
+
+fn target_share((position, name): (usize, &str)) -> Measure {
+    let name = format!("target_share.{name}");
+    let describes = "of attempts, sent to this target";
+    measure(Block::Parts, &name, FRACTION, EITHER, describes, Read::Target(position))
+}
+
+/// Measures of one kind of time.
+struct Family {
+    name: &'static str,
+    describes: &'static str,
+    times: Times,
+}
+
+enum Times {
+    Plain(fn(&ClassTotals) -> &Hist),
+    Signed(fn(&ClassTotals) -> &SignedHist),
+}
+
+const ADDED: Family = Family {
+    name: "added_latency",
+    describes: "from arrival to the send of the attempt that answered",
+    times: Times::Plain(|c| &c.added_latency),
+};
+const EXCESS: Family = Family {
+    name: "excess_latency",
+    describes: "from arrival to answer, less the unloaded answer of the reference target",
+    times: Times::Signed(|c| &c.excess_latency),
+};
+const LATENCY: Family = Family {
+    name: "latency",
+    describes: "from arrival to the end of the answer",
+    times: Times::Plain(|c| &c.latency),
+};
+const TTFT: Family = Family {
+    name: "ttft",
+    describes: "from arrival to the first output",
+    times: Times::Plain(|c| &c.ttft),
+};
+const TO_FAILURE: Family = Family {
+    name: "time_to_failure",
+    describes: "from arrival to the end of the unanswered",
+    times: Times::Plain(|c| &c.time_to_failure),
+};
+
+/// Suffix, share and words.
+const QUANTILES: [(&str, f64, &str); 4] = [
+    ("p50", 0.5, "median"),
+    ("p90", 0.9, "90th percentile"),
+    ("p99", 0.99, "99th percentile"),
+    ("p999", 0.999, "99.9th percentile"),
+];
+
+fn average(family: &Family, sum_us: fn(&ClassTotals) -> f64) -> Measure {
+    let name = format!("{}_mean", family.name);
+    let describes = format!("mean {}; the unanswered at their deadline", family.describes);
+    measure(Block::Times, &name, SECONDS, DOWN, &describes, Read::Mean(sum_us))
+}
+
+fn quantile(block: Block, family: &Family, which: usize) -> Measure {
+    let (suffix, p, words) = QUANTILES[which];
+    let read = match family.times {
+        Times::Plain(hist) => Read::Quantile(hist, p),
+        Times::Signed(hist) => Read::SignedQuantile(hist, p),
+    };
+    let name = format!("{}_{suffix}", family.name);
+    measure(block, &name, SECONDS, DOWN, &format!("{words} {}", family.describes), read)
+}
+
+fn measure(
+    block: Block,
+    name: &str,
+    (unit, dimension): Unit,
+    better: Better,
+    describes: &str,
+    read: Read,
+) -> Measure {
+    let (name, describes) = (name.into(), describes.into());
+    Measure { name, unit, dimension, better, block, describes, read }
+}

@@ -1,0 +1,107 @@
+//! The measures: their names, units and meanings, and how each is read from the totals of runs.
+//!
+//! - [`Catalogue`] lists the measures of a scenario, in the order of tables;
+//! - [`Runs`] is what they are read from: one policy in several worlds;
+//! - [`Measure::sample`] gives a measure as the statistics want it, [`Measure::estimate`] its
+//!   value and interval.
+//!
+//! Names are the same in tables, JSON, CSV and gates. Rates are fractions, times are seconds,
+//! money is dollars.
+
+mod catalogue;
+mod read;
+mod runs;
+#[cfg(test)]
+mod tests;
+
+use crate::stats::{Dimension, Estimate, Note, Sample, estimate};
+use read::Read;
+
+pub use catalogue::Catalogue;
+pub use runs::Runs;
+
+/// One measure.
+#[derive(Clone, Debug)]
+pub struct Measure {
+    /// As written in tables, JSON, CSV and gates.
+    pub name: String,
+    /// The unit of its values, for people.
+    pub unit: &'static str,
+    /// What it is measured in, hence the units its limits may have.
+    pub dimension: Dimension,
+    /// Which way is good.
+    pub better: Better,
+    /// Where it stands in a table.
+    pub block: Block,
+    /// What it says, in one line.
+    pub describes: String,
+    read: Read,
+}
+
+/// Which way a measure is good.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Better {
+    /// More is better.
+    Higher,
+    /// Less is better.
+    Lower,
+    /// Neither by itself.
+    Neither,
+}
+
+/// Where a measure stands in a table.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Block {
+    /// The answer to the question: success before and after recovery, attempts, delay, cost.
+    Answer,
+    /// What kinds of success, and how the rest ended.
+    Outcomes,
+    /// How long things take.
+    Times,
+    /// What is billed.
+    Money,
+    /// What the policy's parts did.
+    Parts,
+}
+
+impl Measure {
+    /// The measure of these runs; `None` where the runs do not model it, or where it belongs to
+    /// whole runs and `runs` are one route class.
+    pub fn sample(&self, runs: &Runs<'_>) -> Option<Sample<'static>> {
+        self.read.sample(runs)
+    }
+
+    /// The value with its interval, or the reason why there is none.
+    pub fn estimate(&self, runs: &Runs<'_>) -> Estimate {
+        match self.sample(runs) {
+            None => Estimate::not_modelled(runs.worlds() as u32),
+            Some(sample) => {
+                let estimate = estimate(&sample);
+                match self.read.reached(runs) {
+                    Some((reached, of)) if reached < of => {
+                        Estimate { note: Some(Note::Reached { reached, of }), ..estimate }
+                    }
+                    _ => estimate,
+                }
+            }
+        }
+    }
+
+    /// True where it is read by route class too, not of whole runs only.
+    pub fn by_class(&self) -> bool {
+        self.read.by_class()
+    }
+}
+
+impl Block {
+    /// Its heading.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Block::Answer => "the answer",
+            Block::Outcomes => "outcomes",
+            Block::Times => "times",
+            Block::Money => "money",
+            Block::Parts => "parts of the policy",
+        }
+    }
+}

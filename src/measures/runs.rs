@@ -1,0 +1,69 @@
+//! What measures are read from: the totals of one policy over its worlds.
+
+use std::borrow::Cow;
+
+use crate::record::{ClassTotals, RunTotals};
+
+/// One policy in several worlds, whole or one route class of it.
+pub struct Runs<'a> {
+    /// By world.
+    pub(super) classes: Vec<Cow<'a, ClassTotals>>,
+    /// All worlds together.
+    pub(super) pooled: ClassTotals,
+    /// Answered, by world, by the `single` policy on the same worlds; empty where it did not run.
+    pub(super) unrecovered: Vec<u64>,
+    /// The runs by world; `None` where this is one class of them.
+    pub(super) whole: Option<&'a [RunTotals]>,
+}
+
+impl<'a> Runs<'a> {
+    /// All route classes. `single` are the runs of the `single` policy on the same worlds.
+    ///
+    /// # Panics
+    /// Where the numbers of worlds differ.
+    pub fn overall(runs: &'a [RunTotals], single: Option<&'a [RunTotals]>) -> Runs<'a> {
+        Runs { whole: Some(runs), ..Runs::of(runs, single, whole) }
+    }
+
+    /// The route class at this position of the scenario.
+    ///
+    /// # Panics
+    /// Where the numbers of worlds differ, or there is no such class.
+    pub fn class(runs: &'a [RunTotals], single: Option<&'a [RunTotals]>, class: usize) -> Runs<'a> {
+        Runs::of(runs, single, |run| Cow::Borrowed(&run.classes[class]))
+    }
+
+    /// Number of worlds.
+    pub fn worlds(&self) -> usize {
+        self.classes.len()
+    }
+
+    /// Measured requests in all worlds: the denominator.
+    pub fn requests(&self) -> u64 {
+        self.pooled.requests
+    }
+
+    fn of(
+        runs: &'a [RunTotals],
+        single: Option<&'a [RunTotals]>,
+        part: impl Fn(&'a RunTotals) -> Cow<'a, ClassTotals>,
+    ) -> Runs<'a> {
+        let classes: Vec<Cow<'a, ClassTotals>> = runs.iter().map(&part).collect();
+        let mut pooled = ClassTotals::default();
+        classes.iter().for_each(|class| pooled.merge(class));
+        let unrecovered: Vec<u64> =
+            single.unwrap_or(&[]).iter().map(|run| part(run).answered.total()).collect();
+        assert!(
+            single.is_none() || unrecovered.len() == classes.len(),
+            "`single` runs on the same worlds"
+        );
+        Runs { classes, pooled, unrecovered, whole: None }
+    }
+}
+
+fn whole(run: &RunTotals) -> Cow<'_, ClassTotals> {
+    match run.classes.as_slice() {
+        [only] => Cow::Borrowed(only),
+        _ => Cow::Owned(run.overall()),
+    }
+}
