@@ -218,27 +218,52 @@ mod tests {
     }
 
     #[test]
+    fn the_quantile_is_what_enough_outcomes_do_not_exceed() {
+        for (slow, p95) in [(1, 11_264), (2, 1_048_576)] {
+            let mut e = estimates();
+            (slow..20).for_each(|_| e.record(CHAT, A, ms(11), at(1)));
+            (0..slow).for_each(|_| e.record(CHAT, A, ms(1_000), at(1)));
+            assert_eq!(expected(&mut e, 1).as_micros(), p95, "{slow} of 20");
+        }
+    }
+
+    #[test]
+    fn news_is_heard() {
+        let mut e = estimates();
+        (0..100).for_each(|_| e.record(CHAT, A, ms(11), at(1)));
+        assert_eq!(expected(&mut e, 1).as_micros(), 11_264);
+        (0..6).for_each(|_| e.record(CHAT, A, ms(1_000), at(1)));
+        assert_eq!(expected(&mut e, 1).as_micros(), 1_048_576);
+    }
+
+    #[test]
     fn a_bad_spell_is_forgotten() {
         let mut e = estimates();
         (0..100).for_each(|_| e.record(CHAT, A, Duration::from_secs(60), at(100)));
         // Halves of 150 s: what came in the first leaves with the start of the third.
-        assert!(expected(&mut e, 299) > Duration::from_secs(60));
+        assert_eq!(expected(&mut e, 299).as_micros(), 15 << 22);
         assert_eq!(expected(&mut e, 300), PRIOR);
-        (0..30).for_each(|_| e.record(CHAT, A, ms(10), at(310)));
-        assert!(expected(&mut e, 310) < ms(12));
+        (0..30).for_each(|_| e.record(CHAT, A, ms(11), at(310)));
+        assert_eq!(expected(&mut e, 310).as_micros(), 11_264);
         e.reset();
         assert_eq!(expected(&mut e, 310), PRIOR);
     }
 
     #[test]
     fn both_halves_count() {
-        let mut e = estimates();
-        (0..50).for_each(|_| e.record(CHAT, A, ms(10), at(100)));
-        (0..50).for_each(|_| e.record(CHAT, A, ms(1_000), at(200)));
-        assert!(expected(&mut e, 200) > ms(1_000));
+        let both = || {
+            let mut e = estimates();
+            (0..50).for_each(|_| e.record(CHAT, A, ms(11), at(100)));
+            (0..50).for_each(|_| e.record(CHAT, A, ms(1_000), at(200)));
+            e
+        };
+        assert_eq!(expected(&mut both(), 200).as_micros(), 1_048_576);
         // The slow ones alone are left, then none.
-        assert!(expected(&mut e, 400) > ms(1_000));
+        let mut e = both();
+        assert_eq!(expected(&mut e, 400).as_micros(), 1_048_576);
         assert_eq!(expected(&mut e, 450), PRIOR);
+        // A silence of more than two halves leaves none at once.
+        assert_eq!(expected(&mut both(), 600), PRIOR);
     }
 
     /// Against the exact quantile of all that was recorded, again and again.

@@ -1,5 +1,6 @@
 //! Circuit breakers: one per distinct value of each configured key, several per target.
 
+mod key;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -8,10 +9,11 @@ mod trip;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use self::key::{key_name, stands_alone, value};
 use self::state::{Circuit, Sent};
-use crate::config::{Breaker, KeyPart};
+use crate::config::Breaker;
 use crate::event::BreakerState;
-use crate::target::{Target, TargetId, Topology};
+use crate::target::{TargetId, Topology};
 use crate::{Duration, Instant};
 
 /// The most breaker rules of one policy: a permit has a bit for each.
@@ -300,37 +302,4 @@ const fn tightness(state: BreakerState) -> u8 {
         BreakerState::HalfOpen => 2,
         BreakerState::Open => 3,
     }
-}
-
-/// Whether a target is in some group, and alone in each.
-fn stands_alone(target: TargetId, topology: &Topology) -> bool {
-    let groups = topology.classes.iter().flat_map(|class| &class.groups);
-    let mut own = groups.filter(|group| group.targets.contains(&target)).peekable();
-    own.peek().is_some() && own.all(|group| group.targets.len() == 1)
-}
-
-fn value(part: KeyPart, target: &Target) -> &str {
-    match part {
-        KeyPart::Provider => &target.provider,
-        KeyPart::Model => &target.model,
-        KeyPart::Region => &target.region,
-        KeyPart::Deployment => &target.deployment,
-        KeyPart::Account => &target.account,
-    }
-}
-
-/// The values of a key as one name; provider and model are joined by a slash.
-fn key_name<'a>(values: impl Iterator<Item = &'a str>, key: &[KeyPart]) -> String {
-    let mut name = String::new();
-    let mut before = None;
-    for (part, value) in key.iter().zip(values).filter(|(_, value)| !value.is_empty()) {
-        match (before, part) {
-            (None, _) => {}
-            (Some(KeyPart::Provider), KeyPart::Model) => name.push('/'),
-            (Some(_), _) => name.push(' '),
-        }
-        name.push_str(value);
-        before = Some(*part);
-    }
-    name
 }

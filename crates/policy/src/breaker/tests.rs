@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::Share;
-use crate::config::{AfterOpen, Growth, Probes, Ramp, Recooling, Trip};
+use crate::config::{AfterOpen, Growth, KeyPart, Probes, Ramp, Recooling, Trip};
 use crate::target::testing::{target, topology};
 
 const T: TargetId = TargetId(0);
@@ -141,6 +141,18 @@ fn a_timed_cooldown_closes_without_a_probe() {
 }
 
 #[test]
+fn cooldowns_in_a_row_grow_as_well() {
+    let growth = Growth { percent: 150, max: secs(100) };
+    let mut rig = Rig::new(&[Breaker { after_open: AfterOpen::Close, growth, ..rule() }]);
+    rig.fail_now(2, 0);
+    // Closed at 10, tripped after five seconds; closed at 30, tripped after fifteen.
+    rig.fail_now(2, 15);
+    assert_eq!(rig.admits(15), Admission::No { until: at(30) });
+    rig.fail_now(2, 45);
+    assert_eq!(rig.admits(45), Admission::No { until: at(55) });
+}
+
+#[test]
 fn late_outcomes_change_nothing() {
     let mut rig = Rig::new(&[rule()]);
     let early: [Permit; 4] = core::array::from_fn(|_| rig.send(0));
@@ -174,15 +186,27 @@ fn failures_from_before_an_opening_do_not_reopen_what_has_closed() {
 }
 
 #[test]
-fn a_probe_of_an_earlier_half_open_phase_returns_no_permit_of_a_later_one() {
+fn a_probe_of_an_earlier_half_open_phase_means_nothing_to_a_later_one() {
     let probes = Probes { concurrent: 2, successes: 2 };
     let mut rig = Rig::new(&[Breaker { probes, ..rule() }]);
     rig.fail_now(2, 0);
     let (lost, failing) = (rig.send(10), rig.send(10));
     rig.fail(failing, 11);
-    let (_, _) = (rig.send(21), rig.send(21));
-    rig.breakers.on_end(lost, at(22));
+    let (probe, _) = (rig.send(21), rig.send(21));
+    // Neither its success nor its permit counts: one place is free again, and not closed.
+    rig.succeed(lost, 22);
     assert_eq!(rig.admits(22), Admission::No { until: Instant::FAR_FUTURE });
+    rig.succeed(probe, 22);
+    assert_eq!(rig.admits(22), Admission::Probe);
+}
+
+#[test]
+fn a_late_failure_does_not_prolong_an_open_time_that_is_over() {
+    let mut rig = Rig::new(&[Breaker { recooling: Recooling::Extend, ..rule() }]);
+    let late = rig.send(0);
+    rig.fail_now(2, 0);
+    rig.fail(late, 10);
+    assert_eq!(rig.admits(10), Admission::Probe);
 }
 
 #[test]
