@@ -72,7 +72,8 @@ impl Router {
     /// # Errors
     /// Everything wrong with either of them, as a list with a path and a remedy for each.
     pub fn new(policy: Policy, topology: Topology) -> Result<Router, Vec<Problem>> {
-        let problems = check::topology(&topology);
+        let mut problems = policy.validate().err().unwrap_or_default();
+        problems.extend(check::topology(&topology));
         if !problems.is_empty() {
             return Err(problems);
         }
@@ -754,6 +755,7 @@ impl Router {
             status: slot.lapse.status,
             attempts: slot.attempts,
             committed: slot.flight.committed,
+            out_of_service: refusal.out_of_service > 0,
             all_cooling: refusal.all_cooling(),
             writes: self.class(i).writes,
         };
@@ -763,7 +765,7 @@ impl Router {
             outcome: stopped.outcome(),
             status: stopped.status(),
             class: (stopped.status() != 200).then_some(stopped.visible_class()),
-            stop: Some(refusal.reason),
+            stop: (stopped.status() != 200).then_some(refusal.reason),
             retryable: stopped.retryable(),
             retry_after: slot.lapse.hint.or(returns).filter(|_| stopped.retryable()),
             attempts: slot.attempts - slot.unsent,

@@ -15,6 +15,8 @@ pub(crate) struct Stopped {
     pub(crate) attempts: u16,
     /// Output had been released.
     pub(crate) committed: bool,
+    /// Some target could serve, and is out of service.
+    pub(crate) out_of_service: bool,
     /// Every target that could serve is in its cooldown.
     pub(crate) all_cooling: bool,
     /// The request may write outside the model.
@@ -25,7 +27,9 @@ impl Stopped {
     /// How the request ended.
     pub(crate) fn outcome(&self) -> Outcome {
         match (self.reason, self.class) {
-            (StopReason::CallerCancelled, _) => Outcome::Cancelled,
+            (StopReason::CallerCancelled, _) | (_, FailureClass::CallerCancelled) => {
+                Outcome::Cancelled
+            }
             (_, FailureClass::Refusal) => Outcome::Refused(self.attempts),
             (_, FailureClass::PartialStream) => Outcome::Partial,
             (StopReason::Deadline, _) if self.committed => Outcome::Partial,
@@ -84,10 +88,10 @@ impl Stopped {
     /// Whether the caller may sensibly send the same request again.
     pub(crate) fn retryable(&self) -> bool {
         match self.visible_class() {
-            FailureClass::RateLimited
-            | FailureClass::Overloaded
-            | FailureClass::ServerError
-            | FailureClass::NoEligibleTarget => true,
+            FailureClass::RateLimited | FailureClass::Overloaded | FailureClass::ServerError => {
+                true
+            }
+            FailureClass::NoEligibleTarget => self.out_of_service,
             // It may have happened already.
             FailureClass::Transport | FailureClass::Timeout | FailureClass::DeadlineExhausted => {
                 !self.writes && !self.committed
