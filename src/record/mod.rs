@@ -2,8 +2,10 @@
 
 mod rows;
 mod signed;
+mod sink;
 mod totals;
 
 pub use rows::{AttemptRow, RequestRow};
 pub use signed::SignedHist;
+pub use sink::{NoSink, Rows, Sink};
 pub use totals::{Answered, ClassTotals, IntervalTotals, RunTotals, TargetTotals};

@@ -1,0 +1,41 @@
+//! Where rows go besides the totals.
+
+use super::{AttemptRow, RequestRow};
+
+/// Takes every row of a run, in the order attempts end and requests close.
+pub trait Sink {
+    /// An attempt ended, and what follows is decided.
+    fn attempt(&mut self, row: &AttemptRow);
+    /// A request was closed.
+    fn request(&mut self, row: &RequestRow);
+}
+
+/// Keeps nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoSink;
+
+impl Sink for NoSink {
+    #[inline]
+    fn attempt(&mut self, _: &AttemptRow) {}
+    #[inline]
+    fn request(&mut self, _: &RequestRow) {}
+}
+
+/// Keeps all rows in memory, for tests and explanations.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Rows {
+    /// Attempts, in the order they ended.
+    pub attempts: Vec<AttemptRow>,
+    /// Requests, in the order they closed.
+    pub requests: Vec<RequestRow>,
+}
+
+impl Sink for Rows {
+    fn attempt(&mut self, row: &AttemptRow) {
+        self.attempts.push(*row);
+    }
+
+    fn request(&mut self, row: &RequestRow) {
+        self.requests.push(*row);
+    }
+}

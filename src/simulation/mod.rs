@@ -1,0 +1,538 @@
+//! The event loop: the only place where world, fleet, router and records meet.
+//!
+//! Arrivals and weather are cursors over the world; everything else that will happen is in one
+//! queue. Whatever comes first is handed to the fleet or to the router, and what they say is
+//! carried out at once. Events of one instant come in the order of [`Rank`].
+
+mod open;
+mod pool;
+mod watch;
+
+use windtunnel_policy::config::{Policy, Problem};
+use windtunnel_policy::event::{Action, AttemptRef, Event, Outcome, Request, RequestRef, Send, Terminal};
+use windtunnel_policy::outcome::{Failure, FailureClass, Phase, Usage};
+use windtunnel_policy::target::ClassId;
+use windtunnel_policy::{Duration, Instant, Money, Router};
+
+use self::open::{Asker, Complete, End, Live, Open};
+use self::pool::Pool;
+use self::watch::Watch;
+use crate::draw::{NameHash, Purpose};
+use crate::fleet::{Fleet, Notice, NoticeKind, Order, unloaded};
+use crate::ledger::Ledger;
+use crate::occurrence::Occurrence;
+use crate::queue::{EventKey, EventQueue, Rank};
+use crate::record::{ClassTotals, RequestRow, RunTotals, Sink, TargetTotals};
+use crate::scenario::Scenario;
+use crate::world::{Marks, World, WorldRequest};
+
+/// Runs one policy in worlds of one scenario, reusing its room from run to run.
+pub struct Simulation<'s> {
+    scenario: &'s Scenario,
+    router: Router,
+    fleet: Fleet,
+    queue: EventQueue<Occurrence>,
+    pool: Pool,
+    watch: Watch,
+    open: Vec<Open>,
+    measured_open: u64,
+    asked: Vec<Vec<u32>>,
+    next_index: u64,
+    ledger: Ledger,
+    totals: RunTotals,
+    actions: Vec<Action>,
+    notices: Vec<Notice>,
+    watches_idle: bool,
+}
+
+/// Comes after everything that happens.
+const NEVER: EventKey = EventKey::new(Instant::FAR_FUTURE, Rank::Arrival, (1 << 40) - 1, u16::MAX);
+
+impl<'s> Simulation<'s> {
+    /// A simulation of this policy in this scenario.
+    ///
+    /// # Errors
+    /// What is wrong with the policy, or with the policy for this scenario.
+    pub fn new(scenario: &'s Scenario, policy: &Policy) -> Result<Simulation<'s>, Vec<Problem>> {
+        let router = Router::new(policy.clone(), scenario.topology.clone())?;
+        let covers = (0..router.breaker_count())
+            .map(|b| router.breaker_covers(b).map(|t| t.0).collect())
+            .collect();
+        let targets = scenario.targets.len();
+        let actions = Vec::with_capacity(router.max_actions_per_event());
+        Ok(Simulation {
+            scenario,
+            watches_idle: policy.timeouts.idle_stream.is_some(),
+            router,
+            fleet: Fleet::new(scenario),
+            queue: EventQueue::with_capacity(4096),
+            pool: Pool::new(&scenario.file.gateway, targets),
+            watch: Watch::new(covers, targets),
+            open: Vec::with_capacity(1024),
+            measured_open: 0,
+            asked: Vec::new(),
+            next_index: 0,
+            ledger: Ledger::default(),
+            totals: RunTotals::default(),
+            actions,
+            notices: Vec::with_capacity(64),
+        })
+    }
+
+    /// Runs the policy in one world, to the close of its last request.
+    ///
+    /// # Panics
+    /// Where the accounts do not balance: a fault of the simulator.
+    pub fn run(&mut self, world: &World, sink: &mut impl Sink) -> RunTotals {
+        self.reset(world);
+        let (mut arrivals, mut edges) = (0, 0);
+        let mut now = Instant::ZERO;
+        loop {
+            let wanted = now < world.measured_to || self.measured_open > 0;
+            let arrival = world
+                .requests
+                .get(arrivals)
+                .filter(|r| r.at < world.measured_to || self.measured_open > 0);
+            let asks = wanted && !world.closed_loops.is_empty();
+            if arrival.is_none() && !asks && self.ledger.open() == 0 && self.fleet.is_idle() {
+                break;
+            }
+            let arrival_key = arrival
+                .map_or(NEVER, |r| EventKey::new(r.at, Rank::Arrival, arrivals as u64, 0));
+            let edge = world.weather.edges.get(edges);
+            let edge_key =
+                edge.map_or(NEVER, |e| EventKey::new(e.at, Rank::Weather, edges as u64, 0));
+            self.totals.events += 1;
+            if let Some((key, occurrence)) = self.queue.pop_before(arrival_key.min(edge_key)) {
+                now = key.at();
+                self.on_occurrence(now, occurrence, world, wanted, sink);
+            } else if edge_key < arrival_key {
+                let edge = edge.expect("its key is not NEVER");
+                (now, edges) = (edge.at, edges + 1);
+                self.fleet.on_edge(now, edge, world, &mut self.queue, &mut self.notices);
+                self.on_notices(now, world, sink);
+            } else if let Some(request) = arrival {
+                now = request.at;
+                self.arrive(now, *request, arrivals as u64, None, world, sink);
+                arrivals += 1;
+            } else {
+                unreachable!("a request is open, but nothing will ever happen to it");
+            }
+        }
+        self.finish(world, now)
+    }
+
+    fn reset(&mut self, world: &World) {
+        self.router.reset();
+        self.fleet.reset(world);
+        self.queue.clear();
+        self.pool.reset();
+        self.watch.reset(world);
+        self.measured_open = 0;
+        self.ledger = Ledger::default();
+        self.next_index = world.requests.len() as u64;
+        self.totals = RunTotals {
+            classes: vec![ClassTotals::default(); self.scenario.classes.len()],
+            targets: vec![TargetTotals::default(); self.scenario.targets.len()],
+            measured: world.measured_to - world.measured_from,
+            ..RunTotals::default()
+        };
+        self.asked.clear();
+        for (i, closed_loop) in world.closed_loops.iter().enumerate() {
+            self.asked.push(vec![0; closed_loop.users as usize]);
+            for user in 0..closed_loop.users {
+                self.think(Instant::ZERO, Asker { closed_loop: i as u16, user }, world);
+            }
+        }
+    }
+
+    fn finish(&mut self, world: &World, end: Instant) -> RunTotals {
+        self.ledger.assert_balanced(world.seed);
+        assert_eq!(self.pool.in_use(), 0, "seed {}: connections not returned", world.seed);
+        assert_eq!(self.router.permits_out(), 0, "seed {}: probe permits leaked", world.seed);
+        self.fleet.assert_idle();
+        let mut totals = std::mem::take(&mut self.totals);
+        self.watch.finish(world, end, &mut totals);
+        totals.budget_asks = self.router.budget_asks();
+        totals.budget_denials = self.router.budget_denials();
+        totals.requests = self.ledger.arrived();
+        totals
+    }
+
+    /// Schedules the next question of a closed loop's user.
+    fn think(&mut self, now: Instant, asker: Asker, world: &World) {
+        let n = self.asked[usize::from(asker.closed_loop)][asker.user as usize];
+        let at = now + world.think(asker.closed_loop, asker.user, n);
+        let key = EventKey::new(at, Rank::Arrival, u64::from(asker.user), asker.closed_loop);
+        let ask = Occurrence::Ask { closed_loop: asker.closed_loop, user: asker.user };
+        self.queue.push(key, ask);
+    }
+
+    fn arrive(
+        &mut self,
+        now: Instant,
+        request: WorldRequest,
+        index: u64,
+        asker: Option<Asker>,
+        world: &World,
+        sink: &mut impl Sink,
+    ) {
+        let inside = world.measured_from <= now && now < world.measured_to;
+        let own_fault = request.marks.has(Marks::INVALID) || request.marks.has(Marks::CANCELS);
+        let measured = inside && !own_fault;
+        self.ledger.arrive();
+        self.measured_open += u64::from(measured);
+        if !own_fault {
+            self.totals.interval(now, self.scenario.file.interval).requests += 1;
+        }
+        let event = Event::Arrived(Request {
+            id: index,
+            salt: request.key.draw(Purpose::Salt, NameHash::NONE, 0),
+            class: ClassId(request.class),
+            input_tokens: request.input,
+            max_output_tokens: request.max_output,
+            streamed: request.marks.has(Marks::STREAMED),
+            session: request.session,
+        });
+        self.router.handle(now, event, &mut self.actions);
+        let handle =
+            self.actions.iter().find_map(request_of).expect("an arrival leads to an action");
+        let slot = handle.slot as usize;
+        if let Some(open) = self.open.get_mut(slot) {
+            open.reopen(handle, request, index, measured, asker);
+        } else {
+            assert_eq!(slot, self.open.len(), "the router hands out slots in order");
+            self.open.push(Open::new(handle, request, index, measured, asker));
+        }
+        let deadline = self.scenario.classes[usize::from(request.class)].deadline;
+        if request.patience <= deadline {
+            let key = EventKey::new(now + request.patience, Rank::Cancel, index, 0);
+            self.queue.push(key, Occurrence::Patience(handle));
+        }
+        self.carry_out(now, world, sink);
+    }
+
+    fn on_occurrence(
+        &mut self,
+        now: Instant,
+        occurrence: Occurrence,
+        world: &World,
+        wanted: bool,
+        sink: &mut impl Sink,
+    ) {
+        match occurrence {
+            Occurrence::Work { .. } | Occurrence::Wall { .. } | Occurrence::Background { .. } => {
+                self.fleet.on_occurrence(now, occurrence, &mut self.queue, &mut self.notices);
+                self.on_notices(now, world, sink);
+            }
+            Occurrence::Timer { request, epoch } => {
+                if self.watches_idle {
+                    self.report_progress(now, request);
+                }
+                self.tell(now, Event::Timer { request, epoch }, world, sink);
+            }
+            Occurrence::Patience(request) => {
+                if self.open[request.slot as usize].handle == request {
+                    self.tell(now, Event::Cancelled(request), world, sink);
+                }
+            }
+            Occurrence::NotSent(attempt) => {
+                let open = &mut self.open[attempt.request.slot as usize];
+                if open.waits_for(attempt) {
+                    open.end_live(
+                        now,
+                        End {
+                            status: 0,
+                            failure: Some(FailureClass::Transport),
+                            phase: Some(Phase::BeforeHeaders),
+                            cancelled: false,
+                            usage: Usage::default(),
+                            bill: Money::ZERO,
+                        },
+                    );
+                    self.ledger.end(Money::ZERO);
+                    self.tell(now, Event::NotSent(attempt), world, sink);
+                }
+            }
+            Occurrence::Ask { closed_loop, user } if wanted => {
+                let asked = &mut self.asked[usize::from(closed_loop)][user as usize];
+                let request = world.ask(closed_loop, user, *asked, now);
+                *asked += 1;
+                let index = self.next_index;
+                self.next_index += 1;
+                self.arrive(now, request, index, Some(Asker { closed_loop, user }), world, sink);
+            }
+            Occurrence::Ask { .. } => {}
+        }
+    }
+
+    /// Tells the router when the stream of a request was last seen, so that its idle timeout needs
+    /// no event per token.
+    fn report_progress(&mut self, now: Instant, request: RequestRef) {
+        let open = &self.open[request.slot as usize];
+        let Some(Live { row, fleet: Some(fleet) }) = open.live else { return };
+        if open.handle != request {
+            return;
+        }
+        if let Some(at) = self.fleet.last_output(now, fleet) {
+            let attempt = AttemptRef { request, number: row.number };
+            self.router.handle(now, Event::Progress { attempt, at }, &mut self.actions);
+        }
+    }
+
+    fn on_notices(&mut self, now: Instant, world: &World, sink: &mut impl Sink) {
+        let mut notices = std::mem::take(&mut self.notices);
+        for notice in notices.drain(..) {
+            self.on_notice(now, &notice, world, sink);
+        }
+        self.notices = notices;
+    }
+
+    fn on_notice(&mut self, now: Instant, notice: &Notice, world: &World, sink: &mut impl Sink) {
+        let attempt = notice.attempt;
+        let open = &mut self.open[attempt.request.slot as usize];
+        if !open.waits_for(attempt) {
+            return;
+        }
+        match notice.kind {
+            NoticeKind::Headers => {
+                open.live_row().headers = Some(now);
+                self.tell(now, Event::Headers(attempt), world, sink);
+            }
+            NoticeKind::FirstOutput => {
+                open.live_row().first_output = Some(now);
+                self.tell(now, Event::FirstOutput(attempt), world, sink);
+            }
+            NoticeKind::Ended { usage, answer, task_done, contract_ok, bill } => {
+                let end = End {
+                    status: 200,
+                    failure: None,
+                    phase: Some(Phase::AfterOutput),
+                    cancelled: false,
+                    usage,
+                    bill,
+                };
+                let row = open.end_live(now, end).row;
+                open.complete = Some(Complete { row, contract_ok, task_done });
+                self.end_attempt(row.target.0, bill);
+                self.tell(now, Event::Ended { attempt, usage, answer }, world, sink);
+            }
+            NoticeKind::Failed { failure, bill } => {
+                let Failure { class, status, phase, usage, .. } = failure;
+                let end = End {
+                    status,
+                    failure: Some(class),
+                    phase: Some(phase),
+                    cancelled: false,
+                    usage,
+                    bill,
+                };
+                let row = open.end_live(now, end).row;
+                self.end_attempt(row.target.0, bill);
+                self.tell(now, Event::Failed { attempt, failure }, world, sink);
+            }
+        }
+    }
+
+    fn end_attempt(&mut self, target: u16, bill: Money) {
+        self.pool.give_back(usize::from(target));
+        self.ledger.end(bill);
+    }
+
+    fn tell(&mut self, now: Instant, event: Event, world: &World, sink: &mut impl Sink) {
+        self.router.handle(now, event, &mut self.actions);
+        self.carry_out(now, world, sink);
+    }
+
+    /// Does what the router said.
+    fn carry_out(&mut self, now: Instant, world: &World, sink: &mut impl Sink) {
+        let mut actions = std::mem::take(&mut self.actions);
+        for action in actions.drain(..) {
+            match action {
+                Action::Send(send) => self.send(now, &send, sink),
+                Action::SetTimer { request, at, epoch } => {
+                    let index = self.open[request.slot as usize].index;
+                    let key = EventKey::new(at, Rank::Timer, index, epoch as u16);
+                    self.queue.push(key, Occurrence::Timer { request, epoch });
+                }
+                Action::Cancel { attempt, class } => self.abort(now, attempt, class),
+                Action::Release(attempt) => {
+                    let open = &mut self.open[attempt.request.slot as usize];
+                    open.released.get_or_insert(now);
+                }
+                Action::Decided { attempt, decision } => {
+                    let open = &mut self.open[attempt.request.slot as usize];
+                    if let Some(row) = &mut open.pending {
+                        row.decision = Some(decision);
+                    }
+                }
+                Action::Finish { request, result } => {
+                    self.close(now, request, result, world, sink);
+                }
+                Action::Breaker { breaker, state, until } => {
+                    self.watch.on_breaker(now, breaker, state, until, &world.weather.incidents);
+                }
+            }
+        }
+        self.actions = actions;
+    }
+
+    fn send(&mut self, now: Instant, send: &Send, sink: &mut impl Sink) {
+        let slot = send.attempt.request.slot as usize;
+        self.flush(slot, sink);
+        self.ledger.start();
+        let target = usize::from(send.target.0);
+        let connected = self.pool.take(target);
+        let open = &mut self.open[slot];
+        let mut row = open.row(send, now);
+        row.was_sent = connected;
+        if !connected {
+            open.live = Some(Live { row, fleet: None });
+            let key = EventKey::new(now, Rank::Completion, open.index, send.attempt.number);
+            self.queue.push(key, Occurrence::NotSent(send.attempt));
+            return;
+        }
+        let before = open.sent_to.iter().filter(|t| **t == send.target.0).count() as u32;
+        open.sent_to.push(send.target.0);
+        let order = Order {
+            request: &open.request,
+            request_index: open.index,
+            attempt: send.attempt,
+            target: send.target,
+            nth_on_target: before,
+            streamed: open.request.marks.has(Marks::STREAMED),
+            deadline: now + send.remaining,
+        };
+        let fleet = self.fleet.submit(now, &order, &mut self.queue);
+        open.live = Some(Live { row, fleet: Some(fleet) });
+        self.totals.interval(now, self.scenario.file.interval).sent += 1;
+    }
+
+    fn abort(&mut self, now: Instant, attempt: AttemptRef, class: FailureClass) {
+        let open = &mut self.open[attempt.request.slot as usize];
+        assert!(open.waits_for(attempt), "the router aborts only what is in flight");
+        let fleet = open.live.and_then(|l| l.fleet);
+        let (usage, bill) = match fleet {
+            Some(fleet) => {
+                let bill = self.fleet.abort(now, fleet, &mut self.queue);
+                (bill.usage, bill.money)
+            }
+            None => (Usage::default(), Money::ZERO),
+        };
+        let end =
+            End { status: 0, failure: Some(class), phase: None, cancelled: true, usage, bill };
+        let row = open.end_live(now, end).row;
+        if row.was_sent {
+            self.pool.give_back(usize::from(row.target.0));
+        }
+        self.ledger.end(bill);
+    }
+
+    /// Hands on the row of the attempt that ended last, now that what follows is decided.
+    fn flush(&mut self, slot: usize, sink: &mut impl Sink) {
+        let open = &mut self.open[slot];
+        if let Some(row) = open.pending.take() {
+            if open.measured {
+                self.totals.targets[usize::from(row.target.0)].end(&row);
+            }
+            sink.attempt(&row);
+        }
+    }
+
+    fn close(
+        &mut self,
+        now: Instant,
+        request: RequestRef,
+        result: Terminal,
+        world: &World,
+        sink: &mut impl Sink,
+    ) {
+        let slot = request.slot as usize;
+        self.flush(slot, sink);
+        let row = self.request_row(now, &self.open[slot], result);
+        self.ledger.close(row.cost);
+        let open = &mut self.open[slot];
+        // A handle nobody holds: late occurrences of this request find nothing.
+        open.handle.generation = open.handle.generation.wrapping_add(1);
+        let own_fault = {
+            let marks = open.request.marks;
+            marks.has(Marks::INVALID) || marks.has(Marks::CANCELS)
+        };
+        let asker = open.asker.take();
+        if row.measured {
+            self.measured_open -= 1;
+            self.totals.classes[usize::from(row.class)].close(&row);
+        }
+        if !own_fault {
+            self.count_interval(&row);
+            self.watch.on_close(row.arrived, row.answered);
+        }
+        sink.request(&row);
+        if let Some(asker) = asker {
+            self.think(now, asker, world);
+        }
+    }
+
+    fn request_row(&self, now: Instant, open: &Open, result: Terminal) -> RequestRow {
+        let class = &self.scenario.classes[usize::from(open.request.class)];
+        let (by, refused) = match result.outcome {
+            Outcome::Answered(n) => (Some(n), false),
+            Outcome::Refused(n) => (Some(n), true),
+            _ => (None, false),
+        };
+        let delivered = open.complete.filter(|c| Some(c.row.number) == by);
+        assert!(by.is_none() || delivered.is_some(), "an answer comes from a complete response");
+        let contract_success = delivered.is_some_and(|c| refused || c.contract_ok);
+        let answer = delivered.filter(|_| contract_success);
+        let excess = |row: &crate::record::AttemptRow| {
+            let reference = &self.scenario.targets[usize::from(class.reference.0)];
+            let alone = unloaded(reference, &open.request).as_micros();
+            (row.ended - open.request.at).as_micros() as i64 - alone as i64
+        };
+        RequestRow {
+            request: open.index,
+            class: open.request.class,
+            measured: open.measured,
+            arrived: open.request.at,
+            closed: now,
+            result,
+            answered: answer.is_some(),
+            by: answer.and_then(|c| c.row.recovery),
+            transport_success: open.complete.is_some(),
+            contract_success,
+            task_success: answer.is_some_and(|c| !refused && c.task_done),
+            added_latency: answer.map(|c| c.row.sent - open.request.at),
+            excess_latency_us: answer.map(|c| excess(&c.row)),
+            ttft: answer.map(|_| open.released.unwrap_or(now) - open.request.at),
+            released: open.released.is_some(),
+            cost: open.cost,
+            wasted: open.cost.saturating_sub(answer.map_or(Money::ZERO, |c| c.row.cost)),
+            deadline: class.deadline,
+        }
+    }
+
+    fn count_interval(&mut self, row: &RequestRow) {
+        let length = self.scenario.file.interval;
+        let took = (row.closed - row.arrived).min(row.deadline);
+        let counted = if row.answered { took } else { row.deadline };
+        let interval = self.totals.interval(row.arrived, length);
+        interval.answered += u64::from(row.answered);
+        interval.raw += u64::from(row.answered && row.by.is_none());
+        interval.latency_sum += u128::from(counted.as_micros());
+        interval.cost += u128::from(row.cost.as_pico());
+        if row.answered {
+            self.totals.interval(row.closed, length).goodput += 1;
+        }
+    }
+}
+
+fn request_of(action: &Action) -> Option<RequestRef> {
+    match action {
+        Action::Send(send) => Some(send.attempt.request),
+        Action::SetTimer { request, .. } | Action::Finish { request, .. } => Some(*request),
+        Action::Cancel { attempt, .. }
+        | Action::Release(attempt)
+        | Action::Decided { attempt, .. } => Some(attempt.request),
+        Action::Breaker { .. } => None,
+    }
+}
