@@ -7,6 +7,7 @@ use windtunnel_policy::{Instant, Share};
 use crate::draw::{Key, NameHash, Sticking, StickyThresholds};
 use crate::scenario::{FailureModel, Quality, Stick, TargetModel};
 use crate::weather::{Conditions, Mix};
+use crate::world::Stickiness;
 
 /// The present conditions at a target, on top of its card's ordinary failures.
 #[derive(Clone, Debug)]
@@ -29,6 +30,8 @@ pub(super) struct Climate {
     effects: Vec<Effect>,
     /// The card's own mix of failures, if it has any.
     baseline: Option<Effect>,
+    /// How failures stick in this world.
+    stickiness: Stickiness,
 }
 
 /// A failure effect as one target meets it.
@@ -36,6 +39,7 @@ pub(super) struct Climate {
 struct Effect {
     /// Keys its luck: the target as this effect sees it.
     subject: NameHash,
+    share: Share,
     strikes: StickyThresholds,
     window: u64,
     mix: Arc<Vec<Mix>>,
@@ -53,10 +57,21 @@ impl Climate {
             task_failures: Share::ZERO,
             broken_streams: Share::ZERO,
             effects: Vec::new(),
-            baseline: baseline(model.hash, &model.failures),
+            baseline: None,
+            stickiness: Stickiness::Declared,
         };
+        climate.baseline = baseline(model.hash, &model.failures);
         climate.change(model, &Conditions::clear());
         climate
+    }
+
+    /// Clear weather again, in a world where failures stick like this.
+    pub(super) fn reset(&mut self, model: &TargetModel, stickiness: Stickiness) {
+        self.stickiness = stickiness;
+        if let Some(baseline) = &mut self.baseline {
+            baseline.stick(&stickiness.apply(model.failures.stick));
+        }
+        self.change(model, &Conditions::clear());
     }
 
     /// The weather changes to `conditions`.
@@ -79,7 +94,8 @@ impl Climate {
         self.effects.clear();
         self.effects.extend(conditions.failures.iter().map(|failure| {
             let subject = model.hash.part(failure.effect.as_u64());
-            Effect::new(subject, failure.share, &failure.stick, Arc::clone(&failure.mix))
+            let stick = self.stickiness.apply(failure.stick);
+            Effect::new(subject, failure.share, &stick, Arc::clone(&failure.mix))
         }));
     }
 
@@ -104,14 +120,17 @@ impl Climate {
 
 impl Effect {
     fn new(subject: NameHash, share: Share, stick: &Stick, mix: Arc<Vec<Mix>>) -> Effect {
+        let mut effect =
+            Effect { subject, share, strikes: Sticking::ASSUMED.thresholds(share), window: 1, mix };
+        effect.stick(stick);
+        effect
+    }
+
+    fn stick(&mut self, stick: &Stick) {
         let sticking = Sticking::new(stick.request, stick.window, stick.free)
             .expect("stick shares are checked when the scenario is loaded");
-        Effect {
-            subject,
-            strikes: sticking.thresholds(share),
-            window: stick.window_length.as_micros().max(1),
-            mix,
-        }
+        self.strikes = sticking.thresholds(self.share);
+        self.window = stick.window_length.as_micros().max(1);
     }
 }
 

@@ -11,7 +11,7 @@ use crate::dist::Dist;
 use crate::draw::{Key, NameHash, Purpose, below};
 use crate::scenario::{Billing, LatencyModel, TargetModel};
 use crate::weather::Mix;
-use crate::world::Marks;
+use crate::world::{Marks, WorldRequest};
 
 /// No attempt needs more work than this (12 days at full speed), so that work fits 64 bits.
 const MOST_WORK: u64 = 1 << 40;
@@ -92,7 +92,7 @@ pub(super) fn prospect(
         let fall = Fall::at_the_door(FailureClass::ContentPolicy, 400);
         return Prospect::Fails(Plan::without_work(fall), takes);
     }
-    let plan = healthy(model, latencies, order);
+    let plan = healthy(model, latencies, order.request, nth);
     match climate.strike(now, world, key, nth) {
         Some((subject, mix)) => struck(model, latencies, order, plan, subject, mix),
         None => Prospect::Works(answered(model, climate, order, plan)),
@@ -113,8 +113,13 @@ impl Fall {
 }
 
 /// The work of an attempt that meets no failure.
-fn healthy(model: &TargetModel, latencies: &Latencies, order: &Order<'_>) -> Plan {
-    let (key, nth, request) = (order.request.key, order.nth_on_target, order.request);
+pub(super) fn healthy(
+    model: &TargetModel,
+    latencies: &Latencies,
+    request: &WorldRequest,
+    nth: u32,
+) -> Plan {
+    let key = request.key;
     let draw = |sampler: &Sampler, purpose| sampler.draw(key, purpose, model.hash, nth);
     let at_stated_prompt = draw(&latencies.first_token, Purpose::FirstToken);
     let headers = draw(&latencies.headers, Purpose::HeadersLatency).min(at_stated_prompt);

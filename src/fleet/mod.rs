@@ -25,7 +25,7 @@ mod site;
 use windtunnel_policy::event::AttemptRef;
 use windtunnel_policy::outcome::{FailureClass, Phase, Usage};
 use windtunnel_policy::target::TargetId;
-use windtunnel_policy::{Instant, Share};
+use windtunnel_policy::{Duration, Instant, Share};
 
 pub use attempt::FleetRef;
 use attempt::{Attempt, Fall, Fate, Plan, Slab, Stage};
@@ -89,7 +89,8 @@ impl Fleet {
 
     /// Idle, in clear weather, at time zero of `world`. Allocates nothing.
     pub fn reset(&mut self, world: &World) {
-        self.sites.iter_mut().for_each(Site::reset);
+        let stickiness = world.options.stickiness;
+        self.sites.iter_mut().for_each(|site| site.reset(stickiness));
         self.limits.iter_mut().for_each(Limit::reset);
         self.attempts.clear();
         self.world = world.key;
@@ -255,6 +256,14 @@ impl Fleet {
         let done = clock.reading(now) - attempt.start;
         let since = attempt.plan.since_last_token(done);
         Some(now.saturating_sub(clock::micros_at(since, clock.speed())))
+    }
+
+    /// How long the first attempt of `request` at a target would take, alone and in clear weather,
+    /// if it met no failure.
+    pub fn unloaded(&self, target: TargetId, request: &WorldRequest) -> Duration {
+        let Site { model, latencies, .. } = &self.sites[usize::from(target.0)];
+        let plan = luck::healthy(model, latencies, request, 0);
+        clock::micros_at(plan.end.into(), clock::FULL_SPEED)
     }
 
     /// Attempts in work at a target, those that run on unseen included.

@@ -15,6 +15,7 @@ use crate::draw::Purpose;
 use crate::occurrence::Occurrence;
 use crate::queue::{EventKey, EventQueue, Rank};
 use crate::scenario::TargetModel;
+use crate::world::Stickiness;
 
 /// One target of one run.
 #[derive(Clone, Debug)]
@@ -84,8 +85,8 @@ impl Site {
     }
 
     /// Back to idle and clear weather; keeps its memory.
-    pub(super) fn reset(&mut self) {
-        self.climate.change(&self.model, &crate::weather::Conditions::clear());
+    pub(super) fn reset(&mut self, stickiness: Stickiness) {
+        self.climate.reset(&self.model, stickiness);
         self.clock = WorkClock::new();
         (self.in_work, self.queued, self.wake) = (0, 0, None);
         self.waiting.clear();

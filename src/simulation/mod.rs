@@ -9,16 +9,18 @@ mod pool;
 mod watch;
 
 use windtunnel_policy::config::{Policy, Problem};
-use windtunnel_policy::event::{Action, AttemptRef, Event, Outcome, Request, RequestRef, Send, Terminal};
+use windtunnel_policy::event::{
+    Action, AttemptRef, Event, Outcome, Request, RequestRef, Send, Terminal,
+};
 use windtunnel_policy::outcome::{Failure, FailureClass, Phase, Usage};
 use windtunnel_policy::target::ClassId;
-use windtunnel_policy::{Duration, Instant, Money, Router};
+use windtunnel_policy::{Instant, Money, Router};
 
 use self::open::{Asker, Complete, End, Live, Open};
 use self::pool::Pool;
 use self::watch::Watch;
 use crate::draw::{NameHash, Purpose};
-use crate::fleet::{Fleet, Notice, NoticeKind, Order, unloaded};
+use crate::fleet::{Fleet, Notice, NoticeKind, Order};
 use crate::ledger::Ledger;
 use crate::occurrence::Occurrence;
 use crate::queue::{EventKey, EventQueue, Rank};
@@ -55,9 +57,8 @@ impl<'s> Simulation<'s> {
     /// What is wrong with the policy, or with the policy for this scenario.
     pub fn new(scenario: &'s Scenario, policy: &Policy) -> Result<Simulation<'s>, Vec<Problem>> {
         let router = Router::new(policy.clone(), scenario.topology.clone())?;
-        let covers = (0..router.breaker_count())
-            .map(|b| router.breaker_covers(b).map(|t| t.0).collect())
-            .collect();
+        let covers =
+            router.breakers().map(|(_, covers)| covers.iter().map(|t| t.0).collect()).collect();
         let targets = scenario.targets.len();
         let actions = Vec::with_capacity(router.max_actions_per_event());
         Ok(Simulation {
@@ -94,11 +95,12 @@ impl<'s> Simulation<'s> {
                 .get(arrivals)
                 .filter(|r| r.at < world.measured_to || self.measured_open > 0);
             let asks = wanted && !world.closed_loops.is_empty();
-            if arrival.is_none() && !asks && self.ledger.open() == 0 && self.fleet.is_idle() {
+            if arrival.is_none() && !asks && self.ledger.open() == 0 && self.fleet.in_flight() == 0
+            {
                 break;
             }
-            let arrival_key = arrival
-                .map_or(NEVER, |r| EventKey::new(r.at, Rank::Arrival, arrivals as u64, 0));
+            let arrival_key =
+                arrival.map_or(NEVER, |r| EventKey::new(r.at, Rank::Arrival, arrivals as u64, 0));
             let edge = world.weather.edges.get(edges);
             let edge_key =
                 edge.map_or(NEVER, |e| EventKey::new(e.at, Rank::Weather, edges as u64, 0));
@@ -109,7 +111,7 @@ impl<'s> Simulation<'s> {
             } else if edge_key < arrival_key {
                 let edge = edge.expect("its key is not NEVER");
                 (now, edges) = (edge.at, edges + 1);
-                self.fleet.on_edge(now, edge, world, &mut self.queue, &mut self.notices);
+                self.fleet.on_edge(now, edge, &world.weather, &mut self.queue, &mut self.notices);
                 self.on_notices(now, world, sink);
             } else if let Some(request) = arrival {
                 now = request.at;
@@ -147,9 +149,14 @@ impl<'s> Simulation<'s> {
     }
 
     fn finish(&mut self, world: &World, end: Instant) -> RunTotals {
-        self.ledger.assert_balanced(world.seed);
-        assert_eq!(self.pool.in_use(), 0, "seed {}: connections not returned", world.seed);
-        assert_eq!(self.router.permits_out(), 0, "seed {}: probe permits leaked", world.seed);
+        self.ledger.assert_balanced(world.options.seed);
+        assert_eq!(self.pool.in_use(), 0, "seed {}: connections not returned", world.options.seed);
+        assert_eq!(
+            self.router.permits_out(),
+            0,
+            "seed {}: probe permits leaked",
+            world.options.seed
+        );
         self.fleet.assert_idle();
         let mut totals = std::mem::take(&mut self.totals);
         self.watch.finish(world, end, &mut totals);
@@ -162,7 +169,7 @@ impl<'s> Simulation<'s> {
     /// Schedules the next question of a closed loop's user.
     fn think(&mut self, now: Instant, asker: Asker, world: &World) {
         let n = self.asked[usize::from(asker.closed_loop)][asker.user as usize];
-        let at = now + world.think(asker.closed_loop, asker.user, n);
+        let at = now + world.think(asker.closed_loop.into(), asker.user, n);
         let key = EventKey::new(at, Rank::Arrival, u64::from(asker.user), asker.closed_loop);
         let ask = Occurrence::Ask { closed_loop: asker.closed_loop, user: asker.user };
         self.queue.push(key, ask);
@@ -256,7 +263,7 @@ impl<'s> Simulation<'s> {
             }
             Occurrence::Ask { closed_loop, user } if wanted => {
                 let asked = &mut self.asked[usize::from(closed_loop)][user as usize];
-                let request = world.ask(closed_loop, user, *asked, now);
+                let request = world.ask(closed_loop.into(), user, *asked, now);
                 *asked += 1;
                 let index = self.next_index;
                 self.next_index += 1;
@@ -485,8 +492,7 @@ impl<'s> Simulation<'s> {
         let contract_success = delivered.is_some_and(|c| refused || c.contract_ok);
         let answer = delivered.filter(|_| contract_success);
         let excess = |row: &crate::record::AttemptRow| {
-            let reference = &self.scenario.targets[usize::from(class.reference.0)];
-            let alone = unloaded(reference, &open.request).as_micros();
+            let alone = self.fleet.unloaded(class.reference, &open.request).as_micros();
             (row.ended - open.request.at).as_micros() as i64 - alone as i64
         };
         RequestRow {

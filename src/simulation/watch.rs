@@ -102,8 +102,7 @@ impl Watch {
             target.open = covered(spans, world.measured_from, world.measured_to);
         }
         totals.detections.clone_from(&self.detections);
-        totals.recoveries =
-            world.weather.incidents.iter().map(|i| self.recovery(i.from)).collect();
+        totals.recoveries = world.weather.incidents.iter().map(|i| self.recovery(i.from)).collect();
     }
 
     fn close(&mut self, breaker: usize, from: Instant, to: Instant) {
@@ -168,7 +167,8 @@ mod tests {
 
     #[test]
     fn overlapping_spans_count_once() {
-        let mut spans = vec![(at(50), at(70)), (at(10), at(30)), (at(20), at(40)), (at(95), at(200))];
+        let mut spans =
+            vec![(at(50), at(70)), (at(10), at(30)), (at(20), at(40)), (at(95), at(200))];
         assert_eq!(covered(&mut spans, at(15), at(100)), Duration::from_secs(25 + 20 + 5));
     }
 
