@@ -1,5 +1,7 @@
 //! A deterministic discrete-event simulator for the routing and fallback
 //! policies of AI-API gateways.
+#![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_types))]
+#![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 
 pub mod dist;
 pub mod draw;

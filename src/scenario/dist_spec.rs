@@ -71,6 +71,7 @@ impl Quantity for Tokens {
 /// A distribution, named by its shape.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields, bound = "")]
+#[schemars(rename = "DistributionOf{Q}")]
 pub enum DistSpec<Q: Quantity> {
     /// Always this.
     Constant(Q),

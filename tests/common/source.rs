@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 
 /// One source file, without what is compiled for tests only.
-pub struct Source {
+pub(crate) struct Source {
     /// Where it is, relative to `src` and with `/`.
-    pub path: String,
+    pub(crate) path: String,
     /// Its tokens. Comments and the contents of literals cannot be mistaken for code here.
-    pub tokens: Vec<TokenTree>,
+    pub(crate) tokens: Vec<TokenTree>,
 }
 
 impl Source {
     /// Reads source text as the file at `path`; also names the test-only modules it declares.
-    pub fn parse(path: &str, text: &str) -> (Source, Vec<String>) {
+    pub(crate) fn parse(path: &str, text: &str) -> (Source, Vec<String>) {
         let tokens: TokenStream =
             text.parse().unwrap_or_else(|error| panic!("{path} is no Rust: {error}"));
         let mut test_modules = Vec::new();
@@ -24,7 +24,7 @@ impl Source {
     }
 
     /// The path of its module, from the crate's root.
-    pub fn module(&self) -> Vec<String> {
+    pub(crate) fn module(&self) -> Vec<String> {
         let path = self.path.strip_suffix(".rs").expect("a Rust file");
         let path = path.strip_suffix("/mod").unwrap_or(path);
         path.split('/').map(String::from).collect()
@@ -32,7 +32,7 @@ impl Source {
 }
 
 /// Every file of `src` that is part of the library or the program.
-pub fn sources() -> Vec<Source> {
+pub(crate) fn sources() -> Vec<Source> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut sources = Vec::new();
     let mut tests_only = Vec::new();
@@ -60,7 +60,7 @@ pub fn sources() -> Vec<Source> {
 }
 
 /// All files below a folder, sorted; `target` and what is hidden are left out, but for `.ci`.
-pub fn files_below(root: &Path) -> Vec<PathBuf> {
+pub(crate) fn files_below(root: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut folders = vec![root.to_path_buf()];
     while let Some(folder) = folders.pop() {
@@ -80,17 +80,17 @@ pub fn files_below(root: &Path) -> Vec<PathBuf> {
 }
 
 /// True where `tokens[at]` is this identifier.
-pub fn is_ident(tokens: &[TokenTree], at: usize, name: &str) -> bool {
+pub(crate) fn is_ident(tokens: &[TokenTree], at: usize, name: &str) -> bool {
     matches!(tokens.get(at), Some(TokenTree::Ident(ident)) if ident == name)
 }
 
 /// True where `tokens[at]` is this sign.
-pub fn is_sign(tokens: &[TokenTree], at: usize, sign: char) -> bool {
+pub(crate) fn is_sign(tokens: &[TokenTree], at: usize, sign: char) -> bool {
     matches!(tokens.get(at), Some(TokenTree::Punct(punct)) if punct.as_char() == sign)
 }
 
 /// What follows the `::` at `tokens[at]`: one name, or the first names of a group's members.
-pub fn after_colons(tokens: &[TokenTree], at: usize) -> Vec<Ident> {
+pub(crate) fn after_colons(tokens: &[TokenTree], at: usize) -> Vec<Ident> {
     if !(is_sign(tokens, at, ':') && is_sign(tokens, at + 1, ':')) {
         return Vec::new();
     }

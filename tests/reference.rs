@@ -1,0 +1,120 @@
+//! The references in `docs/` against the types they describe: every table of fields is the one made
+//! from the schema, every type has its table, and every example parses.
+//!
+//! After a change of the types, `UPDATE_DOCS=1 cargo test --test reference` writes the tables anew.
+
+#[path = "common/schema_tables.rs"]
+mod schema_tables;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::{env, fs};
+
+use schema_tables::Tables;
+use schemars::{JsonSchema, schema_for};
+use serde::de::DeserializeOwned;
+use windtunnel::scenario::{ModelCard, ScenarioFile, Traffic, WeatherSpec};
+use windtunnel_policy::config::Policy;
+
+const POLICY: &str = "docs/policy-reference.md";
+const SCENARIO: &str = "docs/scenario-reference.md";
+const START: &str = "<!-- fields of ";
+const END: &str = "<!-- end of fields -->";
+
+#[test]
+fn policy_tables_are_the_schemas() {
+    let mut tables = tables::<Policy>("Policy");
+    tables.add_matrix(&Policy::default());
+    check(POLICY, &tables);
+}
+
+#[test]
+fn scenario_and_card_tables_are_the_schemas() {
+    let mut tables = tables::<ScenarioFile>("ScenarioFile");
+    tables.append(tables_of_card());
+    check(SCENARIO, &tables);
+}
+
+fn tables_of_card() -> Tables {
+    tables::<ModelCard>("ModelCard")
+}
+
+fn tables<T: JsonSchema>(root: &str) -> Tables {
+    Tables::new(root, schema_for!(T).as_value())
+}
+
+/// Compares each table of a document with the one made from the schema, or writes it.
+fn check(document: &str, tables: &Tables) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(document);
+    let text = fs::read_to_string(&path).expect("a readable document");
+    let (made, named) = with_tables(&text, tables);
+    let missing: Vec<&str> = tables.names().filter(|name| !named.contains(*name)).collect();
+    assert!(missing.is_empty(), "{document} has no table of {missing:?}");
+    if env::var_os("UPDATE_DOCS").is_some() {
+        return fs::write(&path, &made).expect("a writable document");
+    }
+    for (number, (got, want)) in text.lines().zip(made.lines()).enumerate() {
+        assert_eq!(got, want, "{document}:{}: run with UPDATE_DOCS=1", number + 1);
+    }
+    assert_eq!(text.lines().count(), made.lines().count(), "{document}: run with UPDATE_DOCS=1");
+}
+
+/// The document with every table made anew, and the types it has tables of.
+fn with_tables(text: &str, tables: &Tables) -> (String, BTreeSet<String>) {
+    let mut parts = text.split(START);
+    let mut made = parts.next().unwrap_or_default().to_string();
+    let mut named = BTreeSet::new();
+    for part in parts {
+        let (name, rest) = part.split_once(" -->").expect("a closed marker");
+        let (_, after) = rest.split_once(END).expect("an end of the table");
+        let table = tables.get(name).unwrap_or_else(|| panic!("no type is called {name}"));
+        made += &format!("{START}{name} -->\n\n{table}\n{END}{after}");
+        named.insert(name.to_string());
+    }
+    (made, named)
+}
+
+#[test]
+fn every_example_parses() {
+    let mut seen = BTreeSet::new();
+    for document in [POLICY, SCENARIO] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(document);
+        let text = fs::read_to_string(path).expect("a readable document");
+        for (at, kind, example) in examples(&text) {
+            let place = format!("{document}:{at}");
+            match kind {
+                "policy" => {
+                    parse::<Policy>(&place, example);
+                }
+                "scenario" => {
+                    parse::<ScenarioFile>(&place, example);
+                }
+                "card" => {
+                    parse::<ModelCard>(&place, example);
+                }
+                "weather" => {
+                    parse::<Vec<WeatherSpec>>(&place, example);
+                }
+                "traffic" => {
+                    parse::<Traffic>(&place, example);
+                }
+                _ => panic!("{place}: an example of what?"),
+            }
+            seen.insert(kind.to_string());
+        }
+    }
+    assert_eq!(seen.len(), 5, "{seen:?}");
+}
+
+fn parse<T: DeserializeOwned>(place: &str, example: &str) -> T {
+    serde_saphyr::from_str(example).unwrap_or_else(|error| panic!("{place}: {error}"))
+}
+
+/// The fenced blocks opened by "```yaml KIND": line, kind and text of each.
+fn examples(text: &str) -> impl Iterator<Item = (usize, &str, &str)> {
+    text.match_indices("```yaml ").map(move |(at, fence)| {
+        let (kind, rest) = text[at + fence.len()..].split_once('\n').expect("a line's end");
+        let (example, _) = rest.split_once("```").expect("a closed block");
+        (text[..at].lines().count() + 1, kind, example)
+    })
+}
