@@ -551,6 +551,8 @@ impl<'a> Chooser<'a> {
             if self.health.standing.only_cooling(target, self.now) {
                 refusal.cooling = refusal.cooling.saturating_add(1);
             }
+            let again = action.is_some() && target == self.slot().flight.target;
+            let action = if again { Some(RecoveryAction::Retry) } else { action };
             let back = Return { target, group, action, at };
             let known = at > self.now && at != Instant::FAR_FUTURE;
             if known && refusal.earliest.is_none_or(|first| at < first.at) {

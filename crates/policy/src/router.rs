@@ -174,7 +174,8 @@ impl Router {
         self.budgets.denials()
     }
 
-    /// As new, but without allocating; every handle given out before is stale.
+    /// As new, but without allocating. Handles given out before must not be used again: they would
+    /// name other requests.
     pub fn reset(&mut self) {
         self.health.reset();
         self.budgets.reset();
@@ -270,7 +271,7 @@ impl Router {
         self.charge(i, failure.usage);
         let committed = self.slots[i].flight.committed;
         let class = match failure.class {
-            FailureClass::Refusal => FailureClass::Refusal,
+            class @ (FailureClass::Refusal | FailureClass::CallerCancelled) => class,
             _ if committed => FailureClass::PartialStream,
             // It broke, but nobody has seen any of it: as good as before the output.
             FailureClass::PartialStream => FailureClass::Transport,

@@ -273,16 +273,12 @@ impl Slots {
         self.slots.len() - self.free.len()
     }
 
-    /// Forgets every request, and makes their handles stale; keeps the memory.
+    /// As new, the memory kept.
     pub(crate) fn reset(&mut self) {
+        self.slots.fill(Slot::FREE);
         self.free.clear();
-        for (i, slot) in self.slots.iter_mut().enumerate().rev() {
-            if slot.stage != Stage::Free {
-                slot.stage = Stage::Free;
-                slot.generation = slot.generation.wrapping_add(1);
-            }
-            self.free.push(i as u32);
-        }
+        // The lowest is taken first, as it is when slots are made.
+        self.free.extend((0..self.slots.len() as u32).rev());
     }
 
     fn stride(&self) -> usize {

@@ -1,0 +1,370 @@
+//! Random policies, targets and events, with the router under watch.
+
+use proptest::prelude::*;
+use windtunnel_policy::config::{
+    AllUnavailable, Breaker, BudgetKind, BudgetScope, ChargedTo, FirstToken, Jitter, LoopOrder,
+    Policy, RecoveryAction, RetryBudget, Sticky, Strategy as Choice, Streaming, TotalCovers, Trip,
+    WaitTooLong,
+};
+use windtunnel_policy::event::{Action, AttemptRef, Event, Request, RequestRef};
+use windtunnel_policy::outcome::{Answer, Failure, FailureClass, Phase, Usage};
+use windtunnel_policy::target::{
+    Capabilities, ClassId, Group, Role, RouteClass, SideEffects, Target, TargetId, Topology,
+};
+use windtunnel_policy::{Duration, Instant, Money, Price, Router, Share};
+
+use crate::watch::Watched;
+
+/// One thing that happens, `after` the one before, to the `nth` request that is open.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    after: u64,
+    nth: usize,
+    what: What,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum What {
+    Arrives {
+        streamed: bool,
+        tokens: u32,
+        salt: u64,
+    },
+    Headers,
+    FirstOutput,
+    Progress,
+    Ends(Answer),
+    Fails(FailureClass, Option<u64>),
+    NotSent,
+    Cancels,
+    Switches {
+        target: Option<u16>,
+        off: bool,
+    },
+    /// An event of an attempt that may never have been, or is over.
+    Stale {
+        slot: u32,
+        generation: u32,
+        number: u16,
+    },
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..Default::default() })]
+
+    #[test]
+    fn promises_hold_and_the_same_events_give_the_same_actions(
+        policy in policy(),
+        topology in topology(),
+        steps in prop::collection::vec(step(), 1..80),
+    ) {
+        let mut watched = Watched::new(policy.clone(), topology.clone())
+            .expect("the generated policies are valid");
+        let log = play(&mut watched, &steps);
+
+        let mut again = Router::new(policy, topology).expect("valid as before");
+        prop_assert_eq!(&replay(&mut again, &log), &watched.log);
+
+        again.reset();
+        prop_assert_eq!(&replay(&mut again, &log), &watched.log, "a reset router is as new");
+    }
+}
+
+/// Plays the steps, timers in between, to the end of every request; answers the events.
+fn play(watched: &mut Watched, steps: &[Step]) -> Vec<(Instant, Event)> {
+    for (id, step) in steps.iter().enumerate() {
+        let now = watched.now + Duration::from_micros(step.after);
+        while watched.next_timer().is_some_and(|at| at < now) {
+            watched.fire_next_timer();
+        }
+        if let Some(event) = event(watched, step, id as u64, now) {
+            watched.feed(now, event);
+        }
+    }
+    watched.drain();
+    watched.events.clone()
+}
+
+fn replay(router: &mut Router, log: &[(Instant, Event)]) -> Vec<Action> {
+    let mut actions = Vec::new();
+    for (now, event) in log {
+        router.handle(*now, *event, &mut actions);
+    }
+    actions
+}
+
+fn event(watched: &Watched, step: &Step, id: u64, now: Instant) -> Option<Event> {
+    let open: Vec<RequestRef> = watched.lives.keys().copied().collect();
+    let nth = open.get(step.nth % open.len().max(1));
+    let flying = nth.and_then(|request| watched.lives[request].flying);
+    Some(match step.what {
+        What::Arrives { streamed, tokens, salt } => Event::Arrived(Request {
+            id,
+            salt,
+            class: ClassId(0),
+            input_tokens: tokens,
+            max_output_tokens: 100,
+            streamed,
+            session: salt % 3,
+        }),
+        What::Headers => Event::Headers(flying?),
+        What::FirstOutput => Event::FirstOutput(flying?),
+        What::Progress => Event::Progress { attempt: flying?, at: now },
+        What::Ends(answer) => {
+            let usage = Usage { input: 10, cached: 2, output: 30 };
+            Event::Ended { attempt: flying?, usage, answer }
+        }
+        What::Fails(class, hint) => {
+            let failure = Failure {
+                class,
+                status: 0,
+                phase: Phase::BeforeHeaders,
+                retry_after: hint.map(Duration::from_millis),
+                usage: Usage::default(),
+            };
+            Event::Failed { attempt: flying?, failure }
+        }
+        What::NotSent => Event::NotSent(flying?),
+        What::Cancels => Event::Cancelled(*nth?),
+        What::Switches { target, off } => {
+            let targets = watched.router.topology().targets.len() as u16;
+            Event::KillSwitch { target: target.map(|t| TargetId(t % targets)), off }
+        }
+        What::Stale { slot, generation, number } => {
+            let attempt = AttemptRef { request: RequestRef { slot, generation }, number };
+            let current = watched.lives.values().any(|life| life.flying == Some(attempt));
+            if current {
+                return None;
+            }
+            Event::FirstOutput(attempt)
+        }
+    })
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let class = prop::sample::select(FailureClass::ALL.to_vec());
+    let transient = prop::sample::select(vec![
+        FailureClass::ServerError,
+        FailureClass::Overloaded,
+        FailureClass::RateLimited,
+        FailureClass::Transport,
+    ]);
+    let hint = prop::option::of(0_u64..4_000);
+    let arrival = (any::<bool>(), 1_u32..2_000, any::<u64>());
+    let answer = prop::sample::select(vec![Answer::Valid, Answer::Refusal, Answer::Invalid]);
+    let what = prop_oneof![
+        8 => arrival
+            .prop_map(|(streamed, tokens, salt)| What::Arrives { streamed, tokens, salt }),
+        2 => Just(What::Headers),
+        4 => Just(What::FirstOutput),
+        2 => Just(What::Progress),
+        4 => answer.prop_map(What::Ends),
+        2 => (class, hint.clone()).prop_map(|(class, hint)| What::Fails(class, hint)),
+        10 => (transient, hint).prop_map(|(class, hint)| What::Fails(class, hint)),
+        2 => Just(What::NotSent),
+        2 => Just(What::Cancels),
+        1 => (prop::option::of(0_u16..4), any::<bool>())
+            .prop_map(|(target, off)| What::Switches { target, off }),
+        1 => (0_u32..4, 0_u32..3, 0_u16..5)
+            .prop_map(|(slot, generation, number)| What::Stale { slot, generation, number }),
+    ];
+    (0_u64..800_000, 0_usize..8, what).prop_map(|(after, nth, what)| Step { after, nth, what })
+}
+
+fn topology() -> impl Strategy<Value = Topology> {
+    let target = (0_u8..3, 500_u32..4_000, 1_u32..4, prop::option::of(1_u32..3), any::<bool>());
+    (
+        prop::collection::vec(target, 1..5),
+        1_usize..4,
+        prop::option::of(1_000_u64..20_000),
+        prop::option::of(500_u64..5_000),
+        any::<bool>(),
+        prop::option::of(1_u64..400),
+    )
+        .prop_map(|(targets, groups, total, first, writes, cost)| {
+            let targets: Vec<Target> = targets.into_iter().enumerate().map(target_of).collect();
+            let groups = (0..groups.min(targets.len()))
+                .map(|g| Group {
+                    role: if g == 0 { Role::Primary } else { Role::Fallback(g as u8) },
+                    // Spread over the groups; the first target stands in the last one as well.
+                    targets: (0..targets.len())
+                        .filter(|t| t % groups == g || (*t == 0 && g + 1 == groups))
+                        .map(|t| TargetId(t as u16))
+                        .collect(),
+                })
+                .filter(|group: &Group| !group.targets.is_empty())
+                .collect();
+            let ms = |limit: Option<u64>| limit.map_or(Duration::MAX, Duration::from_millis);
+            let class = RouteClass {
+                name: "chat".into(),
+                deadline_total: ms(total),
+                deadline_first_output: ms(first),
+                side_effects: if writes { SideEffects::WritePossible } else { SideEffects::None },
+                required: Capabilities::NONE,
+                substitutes: vec!["m1".into()],
+                max_cost: cost.map_or(Money::MAX, Money::from_pico),
+                groups,
+            };
+            Topology { targets, classes: vec![class] }
+        })
+}
+
+fn target_of((i, facts): (usize, (u8, u32, u32, Option<u32>, bool))) -> Target {
+    let (model, context_tokens, weight, failover_in_flight, validated) = facts;
+    let schema = Capabilities::named("structured_output").expect("a known capability");
+    Target {
+        name: format!("t{i}"),
+        provider: format!("p{}", i % 2),
+        model: format!("m{model}"),
+        region: "here".into(),
+        deployment: format!("d{i}"),
+        account: format!("a{}", i % 2),
+        price: Price { input: 0, cached: 0, output: 1 },
+        context_tokens,
+        capabilities: if validated { schema } else { Capabilities::NONE },
+        weight,
+        failover_in_flight,
+        prior_latency: Duration::from_millis(300),
+    }
+}
+
+prop_compose! {
+    fn attempts()(
+        max in 1_u16..6,
+        max_same_target in 1_u16..4,
+        before in prop::option::of(1_u16..3),
+        after in prop::option::of(0_u16..3),
+        scope in prop::sample::select(
+            vec![BudgetScope::Request, BudgetScope::Group, BudgetScope::Target]),
+        order in prop::sample::select(vec![
+            LoopOrder::RetryThenFailover,
+            LoopOrder::FailoverThenRetry,
+            LoopOrder::WalkThenRetry,
+            LoopOrder::FreePick,
+        ]),
+        repick_failed in any::<bool>(),
+    ) -> windtunnel_policy::config::Attempts {
+        windtunnel_policy::config::Attempts {
+            max,
+            max_same_target,
+            max_before_fallback: before,
+            max_after_fallback: after,
+            scope,
+            order,
+            repick_failed,
+            ..Default::default()
+        }
+    }
+}
+
+prop_compose! {
+    fn breaker()(
+        trip in prop::sample::select(vec![
+            Trip::Consecutive(1),
+            Trip::Consecutive(3),
+            Trip::RateOverCount { failures: Share::ratio(1, 2), last: 8, min_calls: 2 },
+            Trip::RateOverTime {
+                failures: Share::ratio(1, 2),
+                window: Duration::from_secs(2),
+                min_calls: 2,
+            },
+        ]),
+        open_ms in 100_u64..4_000,
+        concurrent in 1_u32..3,
+        ramp in any::<bool>(),
+    ) -> Breaker {
+        Breaker {
+            trip: vec![trip],
+            open_for: Duration::from_millis(open_ms),
+            probes: windtunnel_policy::config::Probes { concurrent, successes: 2 },
+            ramp: ramp.then(Default::default),
+            ..Breaker::default()
+        }
+    }
+}
+
+fn budget() -> impl Strategy<Value = RetryBudget> {
+    let kinds = vec![
+        BudgetKind::InFlight { max: 1 },
+        BudgetKind::Rate { per_second: 1 },
+        BudgetKind::TokenBucket { capacity: 2, per_request: Share::ratio(1, 10), per_second: 0 },
+        BudgetKind::Ratio {
+            share: Share::ratio(1, 5),
+            window: Duration::from_secs(10),
+            min_per_second: 0,
+        },
+    ];
+    let accounts = vec![ChargedTo::FailingTarget, ChargedTo::Destination, ChargedTo::Overall];
+    let governed = vec![
+        vec![RecoveryAction::Retry],
+        vec![RecoveryAction::Failover, RecoveryAction::Substitution],
+        vec![RecoveryAction::Retry, RecoveryAction::Failover],
+    ];
+    (prop::sample::select(governed), prop::sample::select(accounts), prop::sample::select(kinds))
+        .prop_map(|(governs, charged_to, kind)| RetryBudget { governs, charged_to, kind })
+}
+
+fn policy() -> impl Strategy<Value = Policy> {
+    let limit = || prop::option::of(200_u64..3_000);
+    let timing = (limit(), limit(), limit(), any::<bool>(), any::<bool>());
+    let waits = (0_u64..800, any::<bool>(), any::<bool>(), limit(), 0_u64..500);
+    let health = (
+        prop::collection::vec(breaker(), 0..3),
+        prop::collection::vec(budget(), 0..3),
+        prop::sample::select(vec![
+            AllUnavailable::Fail,
+            AllUnavailable::WaitForEarliest,
+            AllUnavailable::FailOpen,
+        ]),
+    );
+    let choice = (
+        prop::sample::select(vec![
+            Choice::Ordered,
+            Choice::Weighted,
+            Choice::RoundRobin,
+            Choice::LeastInFlight,
+            Choice::LowestLatency,
+            Choice::Cheapest,
+            Choice::TwoChoices,
+        ]),
+        any::<bool>(),
+        prop::sample::select(vec![Share::ONE, Share::ratio(1, 2)]),
+    );
+    let rest = (
+        prop::sample::select(vec![Jitter::Fixed, Jitter::Full, Jitter::Decorrelated]),
+        prop::sample::select(vec![WaitTooLong::FailOver, WaitTooLong::Stop, WaitTooLong::Backoff]),
+        any::<bool>(),
+    );
+    (attempts(), timing, waits, health, choice, rest).prop_map(
+        |(attempts, timing, waits, health, choice, rest)| {
+            let ms = |limit: Option<u64>| limit.map(Duration::from_millis);
+            let mut p = Policy { attempts, ..Policy::default() };
+            p.timeouts.attempt = ms(timing.0);
+            let shorter = |limit: &Duration| p.timeouts.attempt.is_none_or(|most| *limit < most);
+            p.timeouts.first_token = ms(timing.1).filter(shorter);
+            p.timeouts.idle_stream = ms(timing.2).filter(shorter);
+            if timing.3 {
+                p.timeouts.first_token_means = FirstToken::Headers;
+            }
+            if timing.4 {
+                p.timeouts.total_covers = TotalCovers::AttemptsOnly;
+                p.envelope.deadline_total = Some(Duration::from_secs(6));
+            }
+            p.backoff.base = Duration::from_millis(waits.0);
+            p.backoff.before_failover = waits.1;
+            p.backoff.after_last = waits.2;
+            p.envelope.max_added_latency = ms(waits.3);
+            p.envelope.safety_margin = Duration::from_millis(waits.4);
+            (p.breakers, p.retry_budgets, p.all_unavailable) = health;
+            p.selection.strategy = choice.0;
+            p.selection.sticky = if choice.1 { Sticky::Session } else { Sticky::No };
+            p.selection.panic_threshold = choice.2;
+            p.backoff.jitter = rest.0;
+            p.retry_after.too_long = rest.1;
+            if rest.2 {
+                p.streaming = Streaming::BufferThenRelease;
+            }
+            p
+        },
+    )
+}

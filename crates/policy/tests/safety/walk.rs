@@ -1,0 +1,244 @@
+//! Every sequence of outcomes up to five deep, under several small policies, with the router
+//! under watch.
+
+use windtunnel_policy::config::{
+    AllUnavailable, Backoff, Breaker, BudgetKind, ChargedTo, Jitter, LoopOrder, Policy,
+    RecoveryAction, RetryBudget, Streaming, Trip,
+};
+use windtunnel_policy::event::{AttemptRef, Event, Request, RequestRef};
+use windtunnel_policy::outcome::{Answer, Failure, FailureClass, Phase, Usage};
+use windtunnel_policy::target::{
+    Capabilities, ClassId, Group, Role, RouteClass, SideEffects, Target, TargetId, Topology,
+};
+use windtunnel_policy::{Duration, Instant, Money, Price, Share};
+
+use crate::watch::Watched;
+
+const DEPTH: u32 = 5;
+
+/// What may happen next to a request.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    FirstOutput,
+    Ends(Answer),
+    Fails(FailureClass),
+    NotSent,
+    Cancel,
+    /// Nothing, until the timer.
+    Time,
+}
+
+const STEPS: [Step; 12] = [
+    Step::FirstOutput,
+    Step::Ends(Answer::Valid),
+    Step::Ends(Answer::Invalid),
+    Step::Fails(FailureClass::ServerError),
+    Step::Fails(FailureClass::Transport),
+    Step::Fails(FailureClass::RateLimited),
+    Step::Fails(FailureClass::UpstreamAuth),
+    Step::Fails(FailureClass::ContextOverflow),
+    Step::Fails(FailureClass::SideEffectUnknown),
+    Step::NotSent,
+    Step::Cancel,
+    Step::Time,
+];
+
+#[test]
+fn retry_then_failover() {
+    assert!(walk_all(policy(LoopOrder::RetryThenFailover), topology(SideEffects::None)) > 2_000);
+}
+
+#[test]
+fn failover_first_with_writes() {
+    let policy = policy(LoopOrder::FailoverThenRetry);
+    assert!(walk_all(policy, topology(SideEffects::WritePossible)) > 2_000);
+}
+
+#[test]
+fn walk_then_retry_buffered() {
+    let walk = policy(LoopOrder::WalkThenRetry);
+    let buffered = Policy { streaming: Streaming::BufferThenRelease, ..walk };
+    assert!(walk_all(buffered, topology(SideEffects::None)) > 2_000);
+}
+
+#[test]
+fn free_pick_with_waiting_for_the_earliest() {
+    let waits =
+        Policy { all_unavailable: AllUnavailable::WaitForEarliest, ..policy(LoopOrder::FreePick) };
+    assert!(walk_all(waits, topology(SideEffects::None)) > 2_000);
+}
+
+#[test]
+fn repicking_with_breakers_failing_open() {
+    let mut open = Policy {
+        all_unavailable: AllUnavailable::FailOpen,
+        ..policy(LoopOrder::RetryThenFailover)
+    };
+    open.attempts.repick_failed = true;
+    assert!(walk_all(open, topology(SideEffects::None)) > 2_000);
+}
+
+#[test]
+fn shared_budgets_and_a_tight_envelope() {
+    let mut tight = policy(LoopOrder::RetryThenFailover);
+    tight.envelope.max_added_latency = Some(Duration::from_millis(250));
+    tight.envelope.reserve_for_failover = Duration::from_millis(600);
+    tight.retry_budgets = vec![
+        budget(RecoveryAction::Retry, ChargedTo::FailingTarget, BudgetKind::InFlight { max: 1 }),
+        budget(
+            RecoveryAction::Failover,
+            ChargedTo::Destination,
+            BudgetKind::TokenBucket { capacity: 1, per_request: Share::ZERO, per_second: 1 },
+        ),
+    ];
+    assert!(walk_all(tight, topology(SideEffects::None)) > 1_000);
+}
+
+fn budget(action: RecoveryAction, charged_to: ChargedTo, kind: BudgetKind) -> RetryBudget {
+    RetryBudget { governs: vec![action], charged_to, kind }
+}
+
+/// Walks over every sequence; answers how many there were.
+fn walk_all(policy: Policy, topology: Topology) -> usize {
+    let mut watched = Watched::new(policy, topology).expect("a valid policy");
+    let request = Request {
+        id: 7,
+        salt: 42,
+        class: ClassId(0),
+        input_tokens: 100,
+        max_output_tokens: 50,
+        streamed: true,
+        session: 1,
+    };
+    watched.feed(Instant::ZERO, Event::Arrived(request));
+    walk(&watched, DEPTH)
+}
+
+fn walk(watched: &Watched, depth: u32) -> usize {
+    let Some((handle, life)) = watched.lives.first_key_value() else {
+        return end(watched.clone());
+    };
+    if depth == 0 {
+        return end(watched.clone());
+    }
+    let (handle, flying) = (*handle, life.flying);
+    let mut leaves = 0;
+    for step in STEPS {
+        let mut next = watched.clone();
+        if take(&mut next, step, handle, flying) {
+            leaves += walk(&next, depth - 1);
+        }
+    }
+    leaves
+}
+
+/// Takes a step; false where it cannot happen now.
+fn take(
+    watched: &mut Watched,
+    step: Step,
+    request: RequestRef,
+    flying: Option<AttemptRef>,
+) -> bool {
+    // A little later than before, so that time limits and steps interleave.
+    let now = watched.now + Duration::from_millis(40);
+    let event = match (step, flying) {
+        (Step::Time, _) => return watched.fire_next_timer(),
+        (Step::Cancel, _) => Event::Cancelled(request),
+        (_, None) => return false,
+        (Step::FirstOutput, Some(attempt)) => Event::FirstOutput(attempt),
+        (Step::NotSent, Some(attempt)) => Event::NotSent(attempt),
+        (Step::Ends(answer), Some(attempt)) => {
+            Event::Ended { attempt, usage: Usage::default(), answer }
+        }
+        (Step::Fails(class), Some(attempt)) => Event::Failed { attempt, failure: failure(class) },
+    };
+    watched.feed(now, event);
+    true
+}
+
+fn failure(class: FailureClass) -> Failure {
+    let hint = Duration::from_millis(100);
+    Failure {
+        class,
+        status: 0,
+        phase: Phase::BeforeHeaders,
+        retry_after: (class == FailureClass::RateLimited).then_some(hint),
+        usage: Usage::default(),
+    }
+}
+
+/// Ends what is open; then nothing that comes late leads to anything.
+fn end(mut watched: Watched) -> usize {
+    let handles: Vec<RequestRef> = watched.lives.keys().copied().collect();
+    watched.drain();
+    let before = watched.log.len();
+    for request in handles {
+        for number in 1..=6 {
+            let attempt = AttemptRef { request, number };
+            watched.feed(watched.now, Event::FirstOutput(attempt));
+            watched.feed(watched.now, Event::NotSent(attempt));
+        }
+        for epoch in 0..20 {
+            watched.feed(watched.now, Event::Timer { request, epoch });
+        }
+        watched.feed(watched.now, Event::Cancelled(request));
+    }
+    assert_eq!(watched.log.len(), before, "a request that has ended is silent");
+    1
+}
+
+fn policy(order: LoopOrder) -> Policy {
+    let ms = Duration::from_millis;
+    let mut policy = Policy {
+        backoff: Backoff { base: ms(50), jitter: Jitter::Fixed, ..Backoff::default() },
+        breakers: vec![Breaker {
+            trip: vec![Trip::Consecutive(2)],
+            open_for: ms(120),
+            ..Breaker::default()
+        }],
+        ..Policy::default()
+    };
+    policy.attempts.max = 4;
+    policy.attempts.order = order;
+    policy.timeouts.attempt = Some(ms(200));
+    policy.timeouts.first_token = Some(ms(100));
+    policy.timeouts.idle_stream = Some(ms(60));
+    policy
+}
+
+/// Two targets of one model, and an approved other model with a larger window.
+fn topology(side_effects: SideEffects) -> Topology {
+    let schema = Capabilities::named("structured_output").expect("a known capability");
+    let target = |name: &str, model: &str, context_tokens| Target {
+        name: name.into(),
+        provider: name.into(),
+        model: model.into(),
+        region: "here".into(),
+        deployment: name.into(),
+        account: name.into(),
+        price: Price::default(),
+        context_tokens,
+        capabilities: schema,
+        weight: 1,
+        failover_in_flight: None,
+        prior_latency: Duration::from_millis(20),
+    };
+    let groups = [(Role::Primary, 0), (Role::Fallback(1), 1), (Role::LargerWindow, 2)];
+    let class = RouteClass {
+        name: "chat".into(),
+        deadline_total: Duration::from_millis(1_000),
+        deadline_first_output: Duration::MAX,
+        side_effects,
+        required: Capabilities::NONE,
+        substitutes: vec!["n".into()],
+        max_cost: Money::MAX,
+        groups: groups
+            .map(|(role, id)| Group { role, targets: vec![TargetId(id)] })
+            .into_iter()
+            .collect(),
+    };
+    Topology {
+        targets: vec![target("a", "m", 1_000), target("b", "m", 1_000), target("c", "n", 9_000)],
+        classes: vec![class],
+    }
+}
