@@ -84,7 +84,8 @@ fn every_example_parses() {
             let place = format!("{document}:{at}");
             match kind {
                 "policy" => {
-                    parse::<Policy>(&place, example);
+                    let valid = parse::<Policy>(&place, example).validate();
+                    valid.unwrap_or_else(|problems| panic!("{place}: {problems:?}"));
                 }
                 "scenario" => {
                     parse::<ScenarioFile>(&place, example);

@@ -1,5 +1,5 @@
-//! House rules that no lint knows: library code neither prints nor looks at its surroundings,
-//! and no text names a path of somebody's machine.
+//! House rules that no lint knows: library code neither prints nor looks at its surroundings, no
+//! text names a path of somebody's machine, and links between documents lead somewhere.
 
 #[path = "common/source.rs"]
 mod source;
@@ -117,4 +117,44 @@ fn the_check_of_paths_sees_absolute_ones_only() {
     assert!(names_machine_path(&absolute("home")));
     assert!(names_machine_path(&absolute("tmp")));
     assert!(!names_machine_path("docs.rs/home/page and src/work/file and ../tmp/file"));
+}
+
+#[test]
+fn links_between_documents_lead_somewhere() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut links = 0;
+    let mut problems = Vec::new();
+    for file in files_below(root).iter().filter(|file| file.extension().is_some_and(|e| e == "md"))
+    {
+        let text = fs::read_to_string(file).expect("a readable document");
+        for link in links_in(&text) {
+            links += 1;
+            let (path, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let folder = file.parent().expect("a folder");
+            let to = if path.is_empty() { file.clone() } else { folder.join(path) };
+            let there = to.exists() && (anchor.is_empty() || has_anchor(&to, anchor));
+            if !there {
+                problems.push(format!("{}: {link}", file.display()));
+            }
+        }
+    }
+    assert!(links > 100, "only {links} links found");
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+/// Targets of `[…](target)` that stay within the repository.
+fn links_in(text: &str) -> impl Iterator<Item = &str> {
+    let target = |(at, _): (usize, &str)| text[at + 2..].split(')').next();
+    let outside = |link: &&str| !link.contains("://") && !link.starts_with("mailto:");
+    text.match_indices("](").filter_map(target).filter(outside)
+}
+
+/// True where a heading of the document makes this anchor.
+fn has_anchor(document: &Path, anchor: &str) -> bool {
+    let text = fs::read_to_string(document).expect("a readable document");
+    text.lines().filter(|line| line.starts_with('#')).any(|line| {
+        let heading = line.trim_start_matches('#').trim().to_lowercase();
+        let kept = heading.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+        kept.map(|c| if c == ' ' { '-' } else { c }).eq(anchor.chars())
+    })
 }
