@@ -120,6 +120,33 @@ fn the_check_of_paths_sees_absolute_ones_only() {
 }
 
 #[test]
+fn paths_in_documents_exist() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut paths = 0;
+    let mut problems = Vec::new();
+    for file in files_below(root).iter().filter(|file| file.extension().is_some_and(|e| e == "md"))
+    {
+        let text = fs::read_to_string(file).expect("a readable document");
+        // Odd parts stand between two backticks, where every backtick has its partner.
+        for span in text.split('`').skip(1).step_by(2).filter(|span| is_path(span)) {
+            paths += 1;
+            if !root.join(span).exists() {
+                problems.push(format!("{}: `{span}`", file.display()));
+            }
+        }
+    }
+    assert!(paths > 20, "only {paths} paths found");
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+/// True for what is written like a path below one of the repository's folders of code.
+fn is_path(span: &str) -> bool {
+    let plain = span.chars().all(|c| c.is_alphanumeric() || "/._-".contains(c));
+    let folders = ["src/", "tests/", "crates/", "docs/", "benches/", ".ci/"];
+    plain && folders.iter().any(|folder| span.starts_with(folder))
+}
+
+#[test]
 fn links_between_documents_lead_somewhere() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut links = 0;
