@@ -7,6 +7,7 @@ pub mod dist;
 pub mod draw;
 pub mod fleet;
 pub mod hist;
+pub mod input;
 pub mod ledger;
 pub mod measures;
 pub mod occurrence;

@@ -1,0 +1,20 @@
+//! What users wrote, read with care: one clear error with file, line, column, field and remedy.
+//!
+//! Three steps, each with its own failure: a [`SourceFile`] is bytes that are text; [`read_yaml`]
+//! makes a type of it; a [`Place`] names one value in it, for checks that need more than the type.
+
+mod error;
+mod nearest;
+mod place;
+mod source;
+mod tree;
+mod yaml;
+
+pub use error::InputError;
+pub use nearest::{did_you_mean, nearest};
+pub use place::Place;
+pub use source::SourceFile;
+pub use yaml::read_yaml;
+
+#[cfg(test)]
+mod tests;

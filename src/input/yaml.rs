@@ -1,0 +1,182 @@
+//! YAML (and JSON, a subset of it) into types, with errors for people.
+
+use serde::de::DeserializeOwned;
+use serde_saphyr::budget::BudgetBreach;
+use serde_saphyr::{DuplicateKeyPolicy, Error, MergeKeyPolicy, NonFiniteFloatPolicy, Options};
+
+use super::tree::Node;
+use super::{InputError, SourceFile, did_you_mean};
+
+/// Reads a value of type `T` from a file's text.
+///
+/// # Errors
+/// The text is no YAML, holds unknown, missing or repeated fields or values of another type, or
+/// is too large or too deep. The error stands at the place of the mistake.
+pub fn read_yaml<T: DeserializeOwned>(file: &SourceFile) -> Result<T, InputError> {
+    if file.text.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with('#')) {
+        return Err(InputError::new(&file.name, "is empty")
+            .fix("`windtunnel list` names shipped files to start from"));
+    }
+    serde_saphyr::from_str_with_options(&file.text, options()).map_err(|e| explain(file, &e))
+}
+
+/// One set of limits for every reading of a file. Anchors and aliases are refused: no file needs
+/// them, and they are how a small file becomes a large one.
+fn options() -> Options {
+    serde_saphyr::options! {
+        budget: serde_saphyr::budget! {
+            max_nodes: 200_000,
+            max_depth: 32,
+            max_aliases: 0,
+            max_anchors: 0,
+            max_documents: 1,
+        },
+        strict_booleans: true,
+        reject_unsupported_tags: true,
+        merge_keys: MergeKeyPolicy::Error,
+        with_snippet: false,
+    }
+}
+
+/// The same limits, for finding places in a file that is refused for what it says.
+pub(super) fn lenient() -> Options {
+    let mut options = options();
+    options.duplicate_keys = DuplicateKeyPolicy::LastWins;
+    options.non_finite_float_policy = NonFiniteFloatPolicy::PassThrough;
+    options
+}
+
+/// What went wrong, in our words, with the field and the nearest names.
+fn explain(file: &SourceFile, error: &Error) -> InputError {
+    let error = innermost(error);
+    let (message, fix) = words(file, error);
+    let out = InputError::new(&file.name, message).fix(fix);
+    let Some(at) = error.location().filter(|at| at.line() > 0) else { return out };
+    let mut position = (at.line(), at.column());
+    let mut field = String::new();
+    if let Some(tree) = Node::parse(&file.text) {
+        (field, position) = match error {
+            Error::SerdeMissingField { field, .. } => tree.around(position, field),
+            _ => (tree.path_at(position), position),
+        };
+    }
+    out.field(field).at(position.0, position.1, file.line(position.0))
+}
+
+fn innermost(error: &Error) -> &Error {
+    match error.without_snippet() {
+        Error::AliasError { error, .. } => innermost(error),
+        other => other,
+    }
+}
+
+/// The message and the fix.
+fn words(file: &SourceFile, error: &Error) -> (String, String) {
+    match error {
+        Error::SerdeUnknownField { field, expected, .. } => {
+            ("unknown field".into(), did_you_mean(field, "field", expected.iter().copied()))
+        }
+        Error::SerdeUnknownVariant { variant, expected, .. } => (
+            format!("unknown value `{}`", short(variant)),
+            did_you_mean(variant, "value", expected.iter().copied()),
+        ),
+        Error::SerdeMissingField { field, .. } => {
+            ("is missing".into(), format!("add `{field}: …`"))
+        }
+        Error::DuplicateMappingKey { .. } => ("is given twice".into(), "remove one of them".into()),
+        Error::Eof { .. } => ("the file ends too early".into(), "complete it".into()),
+        Error::MultipleDocuments { .. } => several_documents(),
+        Error::SerdeInvalidType { unexpected, expected, .. }
+        | Error::SerdeInvalidValue { unexpected, expected, .. } => {
+            (format!("expected {expected}, found {}", short(unexpected)), String::new())
+        }
+        Error::SerdeInvalidLength { len, expected, .. } => {
+            (format!("expected {expected}, found {len}"), String::new())
+        }
+        Error::InvalidScalar { ty, location } => {
+            (format!("expected {}, found {}", kind(ty), found(file, location)), String::new())
+        }
+        Error::InvalidBooleanStrict { location } => {
+            (format!("expected true or false, found {}", found(file, location)), String::new())
+        }
+        Error::NullIntoString { .. } => ("expected a value, found nothing".into(), String::new()),
+        Error::ExternallyTaggedEnumExpectedScalarOrMapping { location } => (
+            format!("expected one name, or one name with a value, found {}", found(file, location)),
+            String::new(),
+        ),
+        Error::Unexpected { expected, location } => {
+            (format!("expected {}, found {}", kind(expected), found(file, location)), String::new())
+        }
+        Error::NonFiniteFloat { value, .. } => {
+            (format!("expected a finite number, found `{}`", short(value)), String::new())
+        }
+        Error::UnknownAnchor { .. } => aliases(),
+        Error::Budget { breach, .. } => limits(breach),
+        other => (plain_text(other), String::new()),
+    }
+}
+
+fn several_documents() -> (String, String) {
+    ("the file holds several YAML documents".into(), "keep one, without `---` after it".into())
+}
+
+fn aliases() -> (String, String) {
+    ("YAML anchors and aliases are not used here".into(), "write the value out".into())
+}
+
+fn limits(breach: &BudgetBreach) -> (String, String) {
+    match breach {
+        BudgetBreach::Aliases { .. } | BudgetBreach::Anchors { .. } => aliases(),
+        BudgetBreach::Depth { .. } => {
+            ("is nested deeper than 32 levels".into(), "no file here needs more than ten".into())
+        }
+        BudgetBreach::Documents { .. } => several_documents(),
+        _ => ("is too large".into(), "at most 200000 values fit in one file".into()),
+    }
+}
+
+/// The parser's own words, without the place they end with.
+fn plain_text(error: &Error) -> String {
+    let text = error.to_string();
+    let end = text.find(" at line ").or_else(|| text.find("\n")).unwrap_or(text.len());
+    short(&text[..end])
+}
+
+/// A type's name for people.
+fn kind(ty: &str) -> &str {
+    match ty {
+        "u8" | "u16" | "u32" | "u64" | "u128" | "usize" => "a whole number, not negative",
+        "i8" | "i16" | "i32" | "i64" | "i128" | "isize" => "a whole number",
+        "f32" | "f64" => "a number",
+        "mapping start" => "fields (`name: value`)",
+        "sequence start" => "a list",
+        "string scalar" | "scalar" => "one value",
+        other => other,
+    }
+}
+
+/// The value at a place, as far as its line shows it.
+fn found(file: &SourceFile, at: &serde_saphyr::Location) -> String {
+    let skip = usize::try_from(at.column().saturating_sub(1)).unwrap_or(usize::MAX);
+    let rest: String = file.line(at.line()).chars().skip(skip).collect();
+    let value = rest.split(" #").next().unwrap_or("").trim_end();
+    match value.chars().next() {
+        None | Some(':') => "nothing".into(),
+        Some('{') => "fields".into(),
+        Some('[' | '-') if !value[1..].starts_with(|c: char| c.is_ascii_digit()) => "a list".into(),
+        Some('"' | '\'') => format!("`{}`", short(value)),
+        Some(_) => {
+            // Within `{…}` or `[…]` the value ends where the next begins.
+            let end = value.find([',', '}', ']']).unwrap_or(value.len());
+            format!("`{}`", short(&value[..end]))
+        }
+    }
+}
+
+fn short(text: &str) -> String {
+    let mut out: String = text.chars().take(80).collect();
+    if out.len() < text.len() {
+        out.push('…');
+    }
+    out
+}
