@@ -14,6 +14,7 @@ pub use error::InputError;
 pub use nearest::{did_you_mean, nearest};
 pub use place::Place;
 pub use source::SourceFile;
+pub(crate) use source::{open, plain};
 pub use yaml::read_yaml;
 
 #[cfg(test)]

@@ -66,6 +66,15 @@ impl<'a> Place<'a> {
         }
     }
 
+    /// A mistake in something named here: one without a place of its own gets this one.
+    pub fn adopt(&self, error: InputError) -> InputError {
+        if error.line().is_some() {
+            return error;
+        }
+        let message = format!("{}: {}", error.file(), error.message());
+        self.error(message).fix(error.remedy())
+    }
+
     fn below(&self, step: Owned) -> Place<'a> {
         let mut place = self.clone();
         place.steps.push(step);

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::InputError;
 
@@ -13,6 +13,8 @@ pub struct SourceFile {
     pub name: String,
     /// Its text, without a byte order mark.
     pub text: String,
+    /// Where the names in it are looked up first; none for a shipped file.
+    pub folder: Option<PathBuf>,
 }
 
 /// No file of settings is larger; a trace is streamed and has its own limits.
@@ -35,10 +37,11 @@ impl SourceFile {
             return Err(InputError::new(name, "is larger than 16 MiB")
                 .fix("a scenario, card, policy or profile is much smaller"));
         }
-        SourceFile::from_bytes(name, bytes)
+        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        Ok(SourceFile { folder: Some(folder), ..SourceFile::from_bytes(name, bytes)? })
     }
 
-    /// Takes bytes already read.
+    /// Takes bytes already read, from no folder.
     ///
     /// # Errors
     /// The bytes are not UTF-8.
@@ -46,7 +49,7 @@ impl SourceFile {
         match String::from_utf8(bytes) {
             Ok(text) => {
                 let text = text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text);
-                Ok(SourceFile { name, text })
+                Ok(SourceFile { name, text, folder: None })
             }
             Err(error) => {
                 let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];

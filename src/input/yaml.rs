@@ -145,7 +145,9 @@ fn plain_text(error: &Error) -> String {
 /// A type's name for people.
 fn kind(ty: &str) -> &str {
     match ty {
-        "u8" | "u16" | "u32" | "u64" | "u128" | "usize" => "a whole number, not negative",
+        "u16" => "a whole number up to 65535",
+        "u32" => "a whole number up to 4294967295",
+        "u8" | "u64" | "u128" | "usize" => "a whole number, not negative",
         "i8" | "i16" | "i32" | "i64" | "i128" | "isize" => "a whole number",
         "f32" | "f64" => "a number",
         "mapping start" => "fields (`name: value`)",

@@ -6,6 +6,7 @@ use windtunnel_policy::{Duration, Instant, Price, Share};
 use super::{Abort, Billing, Capacity, FailureShare, LimitSpec, Quality, ScenarioFile, Stick};
 use crate::dist::Dist;
 use crate::draw::NameHash;
+use crate::input::SourceFile;
 
 /// A resolved scenario. Targets and classes are sorted by name; `topology` lists them in the
 /// same order, so a [`TargetId`] or class id indexes both.
@@ -13,6 +14,10 @@ use crate::draw::NameHash;
 pub struct Scenario {
     /// The file as written.
     pub file: ScenarioFile,
+    /// Its text, for the place of later mistakes.
+    pub source: SourceFile,
+    /// What whoever runs it should know: one sentence each.
+    pub notes: Vec<String>,
     /// SHA-256 over the scenario, its cards, profiles and traces, in hexadecimal.
     pub hash: String,
     /// Sorted by name.

@@ -1,0 +1,7 @@
+//! Rebuilds the binary when a file it carries changes.
+
+fn main() {
+    for folder in ["models", "policies", "scenarios"] {
+        println!("cargo::rerun-if-changed={folder}");
+    }
+}

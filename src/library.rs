@@ -1,0 +1,154 @@
+//! Files by name: the user's own, and those shipped inside the binary.
+
+use std::path::Path;
+
+use include_dir::{Dir, include_dir};
+use windtunnel_policy::config::Policy;
+
+use crate::input::{InputError, Place, SourceFile, did_you_mean, read_yaml};
+
+static MODELS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/models");
+static POLICIES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/policies");
+static SCENARIOS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/scenarios");
+
+/// What a file is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Kind {
+    /// `scenarios/*.yaml`.
+    Scenario,
+    /// `policies/*.yaml`.
+    Policy,
+    /// `models/*.yaml`.
+    Card,
+    /// `models/traffic/*`.
+    Profile,
+}
+
+/// A shipped file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Shipped {
+    /// The name it is found by.
+    pub name: String,
+    /// Its path in the repository.
+    pub path: String,
+    /// Its text.
+    pub text: &'static str,
+}
+
+impl Kind {
+    /// Every kind, in the order they are listed.
+    pub const ALL: [Kind; 4] = [Kind::Scenario, Kind::Policy, Kind::Card, Kind::Profile];
+
+    /// The word for it in messages.
+    pub const fn noun(self) -> &'static str {
+        match self {
+            Kind::Scenario => "scenario",
+            Kind::Policy => "policy",
+            Kind::Card => "model card",
+            Kind::Profile => "traffic profile",
+        }
+    }
+
+    /// Its folder in the repository.
+    pub const fn folder(self) -> &'static str {
+        match self {
+            Kind::Scenario => "scenarios",
+            Kind::Policy => "policies",
+            Kind::Card => "models",
+            Kind::Profile => "models/traffic",
+        }
+    }
+
+    fn shipped(self) -> Option<&'static Dir<'static>> {
+        match self {
+            Kind::Scenario => Some(&SCENARIOS),
+            Kind::Policy => Some(&POLICIES),
+            Kind::Card => Some(&MODELS),
+            Kind::Profile => MODELS.get_dir("traffic"),
+        }
+    }
+}
+
+/// The shipped files of a kind, sorted by name.
+pub fn list(kind: Kind) -> Vec<Shipped> {
+    let files = kind.shipped().into_iter().flat_map(Dir::files);
+    let mut found: Vec<Shipped> = files
+        .filter_map(|file| {
+            let leaf = file.path().file_name()?.to_str()?;
+            let name = stem(leaf).filter(|name| !name.is_empty())?;
+            let path = format!("{}/{leaf}", kind.folder());
+            Some(Shipped { name: name.to_owned(), path, text: file.contents_utf8()? })
+        })
+        .collect();
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    found
+}
+
+/// The file of this name: a path on disk, or a shipped file by its bare or its file name.
+///
+/// # Errors
+/// There is no such file, or it cannot be read; names the nearest shipped one.
+pub fn find(kind: Kind, name: &str) -> Result<SourceFile, InputError> {
+    look_up(kind, name, Some(Path::new("")))
+}
+
+/// The file that another one names: a path relative to that one, or a shipped file. A shipped
+/// file names shipped files only.
+///
+/// # Errors
+/// There is no such file, or it cannot be read; names the nearest shipped one.
+pub fn find_beside(kind: Kind, name: &str, by: &SourceFile) -> Result<SourceFile, InputError> {
+    look_up(kind, name, by.folder.as_deref())
+}
+
+fn look_up(kind: Kind, name: &str, folder: Option<&Path>) -> Result<SourceFile, InputError> {
+    if name.trim().is_empty() {
+        return Err(InputError::new(format!("a {}", kind.noun()), "has an empty name"));
+    }
+    if let Some(folder) = folder {
+        let path = folder.join(name);
+        if name.contains(['/', '\\']) || path.is_file() {
+            return SourceFile::read(&path);
+        }
+    }
+    let shipped = list(kind);
+    let bare = stem(name).unwrap_or(name);
+    if let Some(file) = shipped.iter().find(|file| file.name == bare) {
+        let name = format!("{} (shipped)", file.path);
+        return Ok(SourceFile { name, text: file.text.to_owned(), folder: None });
+    }
+    let names = shipped.iter().map(|file| file.name.as_str());
+    Err(InputError::new(name, format!("no file and no shipped {} of this name", kind.noun()))
+        .fix(did_you_mean(bare, kind.noun(), names)))
+}
+
+/// Reads and checks a policy: a path, or a shipped policy's name.
+///
+/// # Errors
+/// The file cannot be found or read, or holds a mistake.
+pub fn load_policy(name: &str) -> Result<Policy, InputError> {
+    read_policy(&find(Kind::Policy, name)?)
+}
+
+/// Reads and checks a policy from a file's text. One without a name takes its file's.
+///
+/// # Errors
+/// The file holds a mistake.
+pub fn read_policy(file: &SourceFile) -> Result<Policy, InputError> {
+    let mut policy: Policy = read_yaml(file)?;
+    if let Err(problems) = policy.validate() {
+        let problem = problems.first().expect("a refusal names at least one problem");
+        let place = Place::root(file).path(&problem.field);
+        return Err(place.error(&problem.message).fix(&problem.fix));
+    }
+    if policy.name.is_empty() {
+        let leaf = Path::new(&file.name).file_name().and_then(|leaf| leaf.to_str());
+        policy.name = leaf.and_then(stem).unwrap_or(&file.name).to_owned();
+    }
+    Ok(policy)
+}
+
+/// A file's name without its ending; `None` where it is not that of a data file.
+fn stem(leaf: &str) -> Option<&str> {
+    [".yaml", ".yml", ".json"].iter().find_map(|ending| leaf.strip_suffix(ending))
+}

@@ -1,0 +1,53 @@
+//! From a name to a scenario that can be run.
+
+use windtunnel_policy::config::Policy;
+
+use super::resolve::resolve;
+use super::{ModelCard, Scenario, ScenarioFile};
+use crate::input::{InputError, Place, SourceFile, read_yaml};
+use crate::library::{Kind, find, find_beside, read_policy};
+
+impl Scenario {
+    /// Loads a scenario: a path, or a shipped scenario's name. What it names (model cards,
+    /// profiles, traces) is loaded with it, relative to it or shipped.
+    ///
+    /// # Errors
+    /// A file cannot be found or read, or holds a mistake.
+    pub fn load(name: &str) -> Result<Scenario, InputError> {
+        Scenario::read(find(Kind::Scenario, name)?)
+    }
+
+    /// A scenario from a file's text.
+    ///
+    /// # Errors
+    /// It, or a file it names, cannot be found or read or holds a mistake.
+    pub fn read(source: SourceFile) -> Result<Scenario, InputError> {
+        let file: ScenarioFile = read_yaml(&source)?;
+        resolve(source, file)
+    }
+
+    /// Reads and checks the policies the scenario names, in its order.
+    ///
+    /// # Errors
+    /// One cannot be found or read, or holds a mistake.
+    pub fn load_policies(&self) -> Result<Vec<Policy>, InputError> {
+        let at = Place::root(&self.source).key("policies");
+        let policies = self.file.policies.iter().enumerate().map(|(i, name)| {
+            let file = find_beside(Kind::Policy, name, &self.source);
+            read_policy(&file.map_err(|e| at.index(i).adopt(e))?)
+        });
+        policies.collect()
+    }
+}
+
+impl ModelCard {
+    /// Reads and checks a model card from a file's text.
+    ///
+    /// # Errors
+    /// The file holds a mistake.
+    pub fn read(source: &SourceFile) -> Result<ModelCard, InputError> {
+        let card: ModelCard = read_yaml(source)?;
+        super::resolve::check_card(&card, &Place::root(source))?;
+        Ok(card)
+    }
+}

@@ -1,0 +1,61 @@
+//! From a scenario as written to one that can be run: cards merged in, names looked up, every
+//! figure checked.
+//!
+//! Checks stand beside what they guard, and each reports at the field it is about. The first
+//! mistake ends the reading: later ones are often its echo.
+
+mod blocks;
+mod card;
+mod classes;
+mod digest;
+mod frame;
+mod limits;
+mod prior;
+mod targets;
+mod traffic;
+mod weather;
+
+pub(super) use card::check_card;
+pub(crate) use digest::hex;
+
+use windtunnel_policy::target::{TargetId, Topology};
+
+use super::{Scenario, ScenarioFile};
+use crate::input::{InputError, Place, SourceFile};
+
+/// Puts a scenario's cards, profiles and traces in place.
+///
+/// # Errors
+/// A file it names cannot be read, or something in it or in them is wrong.
+pub(super) fn resolve(source: SourceFile, file: ScenarioFile) -> Result<Scenario, InputError> {
+    let root = Place::root(&source);
+    frame::check(&file, &root)?;
+    let cards = card::load_cards(&file, &source)?;
+    let mut targets = targets::resolve(&file, &cards, &root)?;
+    let shared = limits::share(&mut targets)?;
+    let models: Vec<_> = targets.iter().map(|target| &target.model).collect();
+    weather::check(&file, &models, &root)?;
+    let loads = traffic::load(&file, &source, &root)?;
+    let mut classes = classes::resolve(&file, &models, &loads, &root)?;
+    classes::check_capabilities(&file, &targets, &classes.facts, &root)?;
+
+    let mut notes = frame::notes(&file, &shared);
+    notes.extend(loads.iter().flat_map(|load| load.notes.iter().cloned()));
+    let hash = digest::of(&file, &cards, &loads);
+    let priors = prior::of(&targets, &loads, &classes.facts);
+    for (target, prior) in targets.iter_mut().zip(priors) {
+        target.facts.prior_latency = prior;
+    }
+    for (class, load) in classes.models.iter_mut().zip(loads) {
+        class.recorded = load.recorded;
+    }
+    let (models, facts) = targets.into_iter().map(|t| (t.model, t.facts)).unzip();
+    let topology = Topology { targets: facts, classes: classes.facts };
+    let classes = classes.models;
+    Ok(Scenario { file, hash, targets: models, limits: shared, classes, topology, notes, source })
+}
+
+/// The id of the item at this position of a list of targets.
+fn id(position: usize) -> TargetId {
+    TargetId(u16::try_from(position).expect("a scenario has at most 256 targets"))
+}
