@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::InputError;
 
 /// A text file, from disk or shipped inside the binary.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SourceFile {
     /// What messages call it: its path, or `models/x.yaml (shipped)`.
     pub name: String,

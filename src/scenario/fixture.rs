@@ -35,6 +35,8 @@ pub(crate) fn scenario(
         limits: Vec::new(),
         classes: models.collect(),
         topology: Topology::default(),
+        notes: Vec::new(),
+        source: crate::input::SourceFile::default(),
         file,
     }
 }
