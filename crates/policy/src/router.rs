@@ -45,6 +45,8 @@ use crate::{Duration, Instant};
 /// - Exactly one [`Action::Finish`] for each request, and it is the last action for it.
 /// - At most one attempt of a request is in flight. None starts after the caller has cancelled,
 ///   none after output was released.
+/// - What an event of one request leads to is about that request, or a breaker: an embedder may
+///   serve each request on a thread of its own around one locked router.
 /// - Handles that are no longer current (of an earlier attempt, of a request that has ended) are
 ///   ignored.
 /// - Each attempt that ends without an answer is followed by [`Action::Decided`] with the reason.
