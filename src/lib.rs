@@ -5,6 +5,7 @@
 
 pub mod dist;
 pub mod draw;
+pub mod experiment;
 pub mod fleet;
 pub mod hist;
 pub mod input;

@@ -2,8 +2,7 @@
 //!
 //! - [`Catalogue`] lists the measures of a scenario, in the order of tables;
 //! - [`Runs`] is what they are read from: one policy in several worlds;
-//! - [`Measure::sample`] gives a measure as the statistics want it, [`Measure::estimate`] its
-//!   value and interval.
+//! - [`Measure::read`] gives a measure's value and interval, and what differences are made of.
 //!
 //! Names are the same in tables, JSON, CSV and gates. Rates are fractions, times are seconds,
 //! money is dollars.
@@ -64,27 +63,31 @@ pub enum Block {
     Parts,
 }
 
-impl Measure {
-    /// The measure of these runs; `None` where the runs do not model it, or where it belongs to
-    /// whole runs and `runs` are one route class.
-    pub fn sample(&self, runs: &Runs<'_>) -> Option<Sample<'static>> {
-        self.read.sample(runs)
-    }
-
+/// What one measure says of some runs.
+pub struct Reading {
+    /// As the statistics want it; `None` where the runs do not model it, or where it belongs to
+    /// whole runs and these are one route class.
+    pub sample: Option<Sample<'static>>,
     /// The value with its interval, or the reason why there is none.
-    pub fn estimate(&self, runs: &Runs<'_>) -> Estimate {
-        match self.sample(runs) {
-            None => Estimate::not_modelled(runs.worlds() as u32),
-            Some(sample) => {
-                let estimate = estimate(&sample);
-                match self.read.reached(runs) {
-                    Some((reached, of)) if reached < of => {
-                        Estimate { note: Some(Note::Reached { reached, of }), ..estimate }
-                    }
-                    _ => estimate,
-                }
-            }
+    pub estimate: Estimate,
+}
+
+impl Measure {
+    /// Reads the measure of these runs.
+    pub fn read(&self, runs: &Runs<'_>) -> Reading {
+        let Some(sample) = self.read.sample(runs) else {
+            return Reading {
+                sample: None,
+                estimate: Estimate::not_modelled(runs.worlds() as u32),
+            };
+        };
+        let mut estimate = estimate(&sample);
+        if let Some((reached, of)) = self.read.reached(runs)
+            && reached < of
+        {
+            estimate.note = Some(Note::Reached { reached, of });
         }
+        Reading { sample: Some(sample), estimate }
     }
 
     /// True where it is read by route class too, not of whole runs only.

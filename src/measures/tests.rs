@@ -72,12 +72,12 @@ fn run(rows: &[RequestRow]) -> RunTotals {
 
 fn value(name: &str, runs: &[RunTotals]) -> Option<f64> {
     let catalogue = Catalogue::new(["near", "far"]);
-    catalogue.find(name).unwrap().estimate(&Runs::overall(runs, None)).value
+    catalogue.find(name).unwrap().read(&Runs::overall(runs, None)).estimate.value
 }
 
 fn note(name: &str, runs: &[RunTotals]) -> Option<Note> {
     let catalogue = Catalogue::new(["near", "far"]);
-    catalogue.find(name).unwrap().estimate(&Runs::overall(runs, None)).note
+    catalogue.find(name).unwrap().read(&Runs::overall(runs, None)).estimate.note
 }
 
 /// One request of each kind, ten in all.
@@ -224,7 +224,7 @@ fn nothing_measured_is_null() {
     let runs = [run(&[])];
     let catalogue = Catalogue::new([]);
     for measure in catalogue.measures() {
-        let got = measure.estimate(&Runs::overall(&runs, None));
+        let got = measure.read(&Runs::overall(&runs, None)).estimate;
         assert_eq!(got.value, None, "{}", measure.name);
         assert!(got.note.is_some(), "{}", measure.name);
     }
@@ -246,7 +246,7 @@ fn the_single_policy_is_read_on_the_same_worlds() {
     let (runs, single) = ([one_of_each()], [run(&[answered(None, 1, 0, 1)])]);
     let catalogue = Catalogue::new([]);
     let measure = catalogue.find("no_recovery_success").unwrap();
-    let got = measure.estimate(&Runs::overall(&runs, Some(&single)));
+    let got = measure.read(&Runs::overall(&runs, Some(&single))).estimate;
     assert_eq!((got.value, got.n), (Some(0.1), 10));
 }
 
@@ -284,7 +284,7 @@ fn classes_are_read_apart_and_together() {
     let runs = [RunTotals { classes: vec![answers, failures], ..RunTotals::default() }];
     let catalogue = Catalogue::new(["near"]);
     let success = catalogue.find("success").unwrap();
-    let of = |runs: Runs<'_>| success.estimate(&runs).value;
+    let of = |runs: Runs<'_>| success.read(&runs).estimate.value;
     assert_eq!(of(Runs::overall(&runs, None)), Some(2.0 / 3.0));
     assert_eq!(of(Runs::class(&runs, None, 0)), Some(1.0));
     assert_eq!(of(Runs::class(&runs, None, 1)), Some(0.0));

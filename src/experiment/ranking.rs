@@ -1,0 +1,111 @@
+//! Who answers more, and whether that holds however far failures stick.
+
+use super::{Experiment, PolicyRuns, Setting};
+use crate::measures::{Catalogue, Runs};
+use crate::stats::{Estimate, Sample, Verdict, paired};
+
+/// Success of every policy at every stickiness, and what can be said of each pair.
+#[derive(Clone, Debug)]
+pub struct Ranking {
+    /// By policy, in the order given; by setting, in the order of [`Setting::ALL`].
+    pub success: Vec<[Estimate; 3]>,
+    /// Every pair of policies, in the order given.
+    pub pairs: Vec<Pair>,
+}
+
+/// Two policies, by position.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pair {
+    /// The earlier one.
+    pub first: usize,
+    /// The later one.
+    pub second: usize,
+    /// Which answers more, by setting, in the order of [`Setting::ALL`].
+    pub ahead: [Ahead; 3],
+}
+
+/// Which of two policies answers more requests.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ahead {
+    /// The earlier one.
+    First,
+    /// The later one.
+    Second,
+    /// Neither, as far as can be told.
+    Neither,
+}
+
+/// What a pair's order rests on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Identified {
+    /// The same at every stickiness.
+    Yes,
+    /// One is ahead at some, neither at others.
+    InPart,
+    /// Each is ahead somewhere.
+    No,
+}
+
+impl Ranking {
+    /// The ranking by success; `None` where the extremes were not run, or there is one policy.
+    pub(super) fn of(experiment: &Experiment, catalogue: &Catalogue) -> Option<Ranking> {
+        let success = catalogue.find("success").expect("success is always measured");
+        let policies = experiment.policies.len();
+        if policies < 2 {
+            return None;
+        }
+        let mut samples: Vec<Vec<Sample<'static>>> = Vec::new();
+        let mut estimates = Vec::new();
+        for setting in Setting::ALL {
+            let read = |p: &PolicyRuns| success.read(&Runs::overall(&p.worlds, None));
+            let readings = experiment.at(setting)?.iter().map(read);
+            let (of_policies, figures): (Vec<_>, Vec<_>) = readings
+                .map(|r| (r.sample.expect("success is always modelled"), r.estimate))
+                .unzip();
+            samples.push(of_policies);
+            estimates.push(figures);
+        }
+        let by_policy = |p: usize| [estimates[0][p], estimates[1][p], estimates[2][p]];
+        let pair = |first: usize, second: usize| Pair {
+            first,
+            second,
+            ahead: [0, 1, 2].map(|s| ahead(&samples[s][first], &samples[s][second])),
+        };
+        let pairs = (0..policies)
+            .flat_map(|first| (first + 1..policies).map(move |second| (first, second)));
+        Some(Ranking {
+            success: (0..policies).map(by_policy).collect(),
+            pairs: pairs.map(|(first, second)| pair(first, second)).collect(),
+        })
+    }
+
+    /// What can be said of these two policies, in either order.
+    pub fn identified(&self, a: usize, b: usize) -> Identified {
+        let (first, second) = (a.min(b), a.max(b));
+        let pair = self.pairs.iter().find(|pair| pair.first == first && pair.second == second);
+        pair.map_or(Identified::Yes, Pair::identified)
+    }
+}
+
+impl Pair {
+    /// What its order rests on.
+    pub fn identified(&self) -> Identified {
+        let anywhere = |ahead| self.ahead.contains(&ahead);
+        match (anywhere(Ahead::First), anywhere(Ahead::Second), anywhere(Ahead::Neither)) {
+            (true, true, _) => Identified::No,
+            (false, false, _) | (_, _, false) => Identified::Yes,
+            (_, _, true) => Identified::InPart,
+        }
+    }
+}
+
+/// Without an interval (one world) the figures themselves are compared.
+fn ahead(first: &Sample<'_>, second: &Sample<'_>) -> Ahead {
+    let gain = paired(first, second);
+    match (gain.verdict, gain.difference) {
+        (Some(Verdict::Noise | Verdict::Identical), _) | (_, None) => Ahead::Neither,
+        (Some(Verdict::Clear) | None, Some(difference)) if difference > 0.0 => Ahead::Second,
+        (Some(Verdict::Clear) | None, Some(difference)) if difference < 0.0 => Ahead::First,
+        (_, Some(_)) => Ahead::Neither,
+    }
+}
