@@ -16,6 +16,7 @@ pub mod occurrence;
 pub mod profile;
 pub mod queue;
 pub mod record;
+pub mod report;
 pub mod scenario;
 pub mod simulation;
 pub mod stats;

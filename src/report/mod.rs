@@ -1,0 +1,3 @@
+//! Findings as bytes: tables, JSON and CSV; rows of a ledger; timelines and charts.
+
+mod format;
