@@ -218,7 +218,7 @@ mod tests {
             note: Some(Note::IfIndependent),
             ..estimate(1.0, None)
         };
-        assert_eq!(figure(&all, Dimension::Share), "100 % (≥ 99.97 %)");
+        assert_eq!(figure(&all, Dimension::Share), "100 % (≥ 99.970 %)");
         let lost = Estimate { value: None, note: Some(Note::Unanswered), ..estimate(0.0, None) };
         assert_eq!(figure(&lost, Dimension::Seconds), "– (unanswered)");
     }
