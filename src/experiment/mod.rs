@@ -7,15 +7,19 @@
 
 mod findings;
 mod ranking;
+mod run;
 
 pub use findings::{Findings, GateFinding, NoBase, PolicyFindings};
 pub use ranking::{Ahead, Identified, Pair, Ranking};
+pub use run::{ExperimentError, NoObserver, NoRecorder, Observer, Options, Recorder, RunId, run};
 
 use crate::record::RunTotals;
 
 /// The totals of every policy in every world.
 #[derive(Clone, Debug)]
 pub struct Experiment {
+    /// Numbers of the worlds that were completed, in order.
+    pub worlds: Vec<u32>,
     /// As the failures were declared to stick.
     pub policies: Vec<PolicyRuns>,
     /// The `single` policy in the same worlds, for `no_recovery_success`.

@@ -1,0 +1,304 @@
+//! Policies into worlds: in parallel, with results in the order of worlds and policies.
+
+use std::fmt;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+use sha2::{Digest, Sha256};
+use windtunnel_policy::config::{Policy, Problem};
+
+use super::{Experiment, PolicyRuns};
+use crate::record::{NoSink, RunTotals, Sink};
+use crate::scenario::{Arrivals, Scenario};
+use crate::simulation::Simulation;
+use crate::world::{Stickiness, World, WorldError, WorldOptions};
+
+/// What to run, besides scenario and policies.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// The seed all worlds are made from.
+    pub seed: u64,
+    /// How many worlds; at least one.
+    pub worlds: u32,
+    /// Draw stretches of recorded traffic and incidents within their ranges, too.
+    pub resample: bool,
+    /// Run the policies also where no failure sticks, and where all do.
+    pub extremes: bool,
+    /// Threads; as many as there are cores where absent. Results do not depend on it.
+    pub threads: Option<usize>,
+}
+
+/// One run whose rows are wanted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RunId {
+    /// Position of the policy.
+    pub policy: usize,
+    /// Number of the world.
+    pub world: u32,
+    /// Position among all runs with rows: by world, then policy.
+    pub ordinal: usize,
+}
+
+/// Takes the rows of the runs in which failures stick as declared.
+pub trait Recorder: Sync {
+    /// Takes the rows of one run.
+    type Sink: Sink + Send;
+    /// A run begins.
+    fn start(&self, run: RunId) -> Self::Sink;
+    /// It is over. Runs end in no particular order.
+    fn finish(&self, run: RunId, sink: Self::Sink);
+}
+
+/// Keeps no rows.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoRecorder;
+
+impl Recorder for NoRecorder {
+    type Sink = NoSink;
+    fn start(&self, _: RunId) -> NoSink {
+        NoSink
+    }
+    fn finish(&self, _: RunId, _: NoSink) {}
+}
+
+/// Is told how far an experiment is, and may end it early.
+pub trait Observer: Sync {
+    /// So many runs of so many are done.
+    fn done(&self, runs: usize, of: usize);
+    /// True to begin no further world.
+    fn stop(&self) -> bool {
+        false
+    }
+}
+
+/// Looks away.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoObserver;
+
+impl Observer for NoObserver {
+    fn done(&self, _: usize, _: usize) {}
+}
+
+/// Why an experiment cannot be run.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ExperimentError {
+    /// A policy does not fit the scenario.
+    Policy {
+        /// Its name.
+        name: String,
+        /// What is wrong with it.
+        problems: Vec<Problem>,
+    },
+    /// The scenario has no world.
+    World(WorldError),
+    /// The threads could not be started.
+    Threads(String),
+    /// Ended before any world was complete.
+    Interrupted,
+}
+
+/// Runs the policies, and `single` for `no_recovery_success`, in the same worlds.
+///
+/// # Errors
+/// A policy does not fit the scenario, the scenario has no world, or nothing was completed.
+///
+/// # Panics
+/// Where two policies count different requests in one world: a fault of the simulator.
+pub fn run<R: Recorder>(
+    scenario: &Scenario,
+    policies: &[Policy],
+    single: Option<&Policy>,
+    options: &Options,
+    recorder: &R,
+    observer: &dyn Observer,
+) -> Result<Experiment, ExperimentError> {
+    let benches: Vec<Bench<'_>> =
+        policies.iter().map(|p| Bench::new(scenario, p)).collect::<Result<_, _>>()?;
+    let single = single.map(|policy| Bench::new(scenario, policy)).transpose()?;
+    let jobs = Jobs { scenario, benches: &benches, single: single.as_ref(), options, recorder };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads.unwrap_or(0)).build();
+    let pool = pool.map_err(|error| ExperimentError::Threads(error.to_string()))?;
+    let worlds = pool.install(|| jobs.all(observer));
+    gather(scenario, policies, worlds)
+}
+
+/// Room for running one policy: simulations not in use now.
+struct Bench<'s> {
+    scenario: &'s Scenario,
+    policy: &'s Policy,
+    idle: Mutex<Vec<Simulation<'s>>>,
+}
+
+impl<'s> Bench<'s> {
+    fn new(scenario: &'s Scenario, policy: &'s Policy) -> Result<Bench<'s>, ExperimentError> {
+        let simulation = Simulation::new(scenario, policy)
+            .map_err(|problems| ExperimentError::Policy { name: policy.name.clone(), problems })?;
+        Ok(Bench { scenario, policy, idle: Mutex::new(vec![simulation]) })
+    }
+
+    fn run(&self, world: &World, sink: &mut impl Sink) -> RunTotals {
+        let idle = || self.idle.lock().expect("no run panics while it holds the list");
+        let reused = idle().pop();
+        let mut simulation = reused.unwrap_or_else(|| {
+            Simulation::new(self.scenario, self.policy).expect("it was made once before")
+        });
+        let totals = simulation.run(world, sink);
+        idle().push(simulation);
+        totals
+    }
+}
+
+struct Jobs<'a, R> {
+    scenario: &'a Scenario,
+    benches: &'a [Bench<'a>],
+    single: Option<&'a Bench<'a>>,
+    options: &'a Options,
+    recorder: &'a R,
+}
+
+/// All runs in one world, by policy.
+struct InWorld {
+    declared: Vec<RunTotals>,
+    single: Option<RunTotals>,
+    extremes: Option<[Vec<RunTotals>; 2]>,
+}
+
+impl<R: Recorder> Jobs<'_, R> {
+    /// By world; `None` for worlds not begun.
+    fn all(&self, observer: &dyn Observer) -> Vec<Result<Option<InWorld>, WorldError>> {
+        let settings = if self.options.extremes { 3 } else { 1 };
+        let per_world = settings * self.benches.len() + usize::from(self.single.is_some());
+        let (done, all) = (AtomicUsize::new(0), per_world * self.options.worlds as usize);
+        let ran = || observer.done(done.fetch_add(1, Ordering::Relaxed) + 1, all);
+        let worlds = 0..self.options.worlds;
+        let job = |world| {
+            if observer.stop() { Ok(None) } else { self.in_world(world, &ran).map(Some) }
+        };
+        worlds.into_par_iter().map(job).collect()
+    }
+
+    fn in_world(&self, number: u32, ran: &(dyn Fn() + Sync)) -> Result<InWorld, WorldError> {
+        let Options { seed, resample, .. } = *self.options;
+        let stickiness = Stickiness::Declared;
+        let options = WorldOptions { seed, world: number, resample, stickiness };
+        let world = World::build(self.scenario, options)?;
+        let (declared, single) = rayon::join(
+            || self.with_rows(&world, number, ran),
+            || self.single.map(|bench| counted(bench, &world, ran)),
+        );
+        let extremes = self.options.extremes.then(|| {
+            let (independent, world) = self.stuck(world, Stickiness::Independent, ran);
+            let (to_request, _) = self.stuck(world, Stickiness::AllToRequest, ran);
+            [independent, to_request]
+        });
+        Ok(InWorld { declared, single, extremes })
+    }
+
+    /// The policies in the same world, but where failures stick otherwise.
+    fn stuck(
+        &self,
+        world: World,
+        stickiness: Stickiness,
+        ran: &(dyn Fn() + Sync),
+    ) -> (Vec<RunTotals>, World) {
+        let world = World { options: WorldOptions { stickiness, ..world.options }, ..world };
+        let runs = self.benches.par_iter().map(|bench| counted(bench, &world, ran));
+        (runs.collect(), world)
+    }
+
+    fn with_rows(&self, world: &World, number: u32, ran: &(dyn Fn() + Sync)) -> Vec<RunTotals> {
+        let runs = self.benches.par_iter().enumerate().map(|(policy, bench)| {
+            let ordinal = number as usize * self.benches.len() + policy;
+            let run = RunId { policy, world: number, ordinal };
+            let mut sink = self.recorder.start(run);
+            let totals = bench.run(world, &mut sink);
+            self.recorder.finish(run, sink);
+            ran();
+            totals
+        });
+        runs.collect()
+    }
+}
+
+fn counted(bench: &Bench<'_>, world: &World, ran: &(dyn Fn() + Sync)) -> RunTotals {
+    let totals = bench.run(world, &mut NoSink);
+    ran();
+    totals
+}
+
+fn gather(
+    scenario: &Scenario,
+    policies: &[Policy],
+    worlds: Vec<Result<Option<InWorld>, WorldError>>,
+) -> Result<Experiment, ExperimentError> {
+    let bare = |policy: &Policy| PolicyRuns {
+        name: policy.name.clone(),
+        hash: hash(policy),
+        worlds: Vec::new(),
+    };
+    let bare: Vec<PolicyRuns> = policies.iter().map(bare).collect();
+    let mut experiment =
+        Experiment { policies: bare.clone(), single: None, extremes: None, worlds: Vec::new() };
+    for (number, world) in worlds.into_iter().enumerate() {
+        let Some(world) = world.map_err(ExperimentError::World)? else { continue };
+        assert_same_requests(scenario, &world, number);
+        experiment.worlds.push(number as u32);
+        add(&mut experiment.policies, world.declared);
+        if let Some(single) = world.single {
+            experiment.single.get_or_insert_default().push(single);
+        }
+        if let Some([independent, stuck]) = world.extremes {
+            let extremes = experiment.extremes.get_or_insert_with(|| [bare.clone(), bare.clone()]);
+            add(&mut extremes[0], independent);
+            add(&mut extremes[1], stuck);
+        }
+    }
+    if experiment.worlds.is_empty() { Err(ExperimentError::Interrupted) } else { Ok(experiment) }
+}
+
+fn add(policies: &mut [PolicyRuns], runs: Vec<RunTotals>) {
+    for (policy, run) in policies.iter_mut().zip(runs) {
+        policy.worlds.push(run);
+    }
+}
+
+/// The denominator is the world's alone, except where users wait for their answers.
+fn assert_same_requests(scenario: &Scenario, world: &InWorld, number: usize) {
+    let open = |class: usize| {
+        let spec = &scenario.file.classes[&scenario.classes[class].name];
+        !matches!(spec.traffic.arrivals, Arrivals::ClosedLoop { .. })
+    };
+    let all = world.declared.iter().chain(&world.single);
+    let all: Vec<&RunTotals> = all.chain(world.extremes.iter().flatten().flatten()).collect();
+    for class in (0..scenario.classes.len()).filter(|&class| open(class)) {
+        let requests = |run: &RunTotals| run.classes[class].requests;
+        let expected = all.first().map(|run| requests(run));
+        let same = all.iter().all(|run| Some(requests(run)) == expected);
+        assert!(same, "policies count different requests of class {class} in world {number}");
+    }
+}
+
+/// SHA-256 over the policy's data, in hexadecimal.
+fn hash(policy: &Policy) -> String {
+    let text = serde_json::to_vec(policy).expect("a policy is plain data");
+    Sha256::digest(&text).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+impl fmt::Display for ExperimentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ExperimentError::Policy { name, problems } => {
+                write!(f, "policy `{name}` does not fit this scenario")?;
+                problems
+                    .iter()
+                    .try_for_each(|p| write!(f, "\n  {}: {}; {}", p.field, p.message, p.fix))
+            }
+            ExperimentError::World(error) => error.fmt(f),
+            ExperimentError::Threads(error) => write!(f, "threads could not be started: {error}"),
+            ExperimentError::Interrupted => f.write_str("interrupted before a world was complete"),
+        }
+    }
+}
+
+impl std::error::Error for ExperimentError {}
