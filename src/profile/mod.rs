@@ -10,9 +10,25 @@
 //! A minute with a single request still shows its lengths: whoever makes profiles of private
 //! traffic should merge enough of it first.
 
+mod deal;
+mod from_trace;
+mod text;
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use deal::Dealt;
+pub use from_trace::{About, Row};
+pub use text::ProfileError;
+
 /// A traffic profile.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Profile {
+    /// Version of the format: 1.
+    pub format: u32,
     /// Unique name, equal to the file's.
     pub name: String,
     /// One or two sentences for people.
@@ -23,25 +39,54 @@ pub struct Profile {
     pub licence: String,
     /// Day or month the trace was recorded.
     pub date: String,
+    /// Share of requests that bear each label the trace gave them (a model, a kind of log), for
+    /// people who divide the profile over route classes by `scale`.
+    #[serde(default)]
+    pub labels: BTreeMap<String, f64>,
     /// Consecutive minutes from the first request on; the last may be shorter.
     pub minutes: Vec<Minute>,
     /// How requests hang together, where the trace says.
+    #[serde(default)]
     pub sessions: Option<Sessions>,
 }
 
+impl Profile {
+    /// The version of the format this release reads and writes.
+    pub const FORMAT: u32 = 1;
+
+    /// The time it covers, in seconds.
+    pub fn seconds(&self) -> u64 {
+        self.minutes.iter().map(|minute| minute.counts.len() as u64).sum()
+    }
+
+    /// The number of requests.
+    pub fn requests(&self) -> u64 {
+        self.minutes.iter().map(|minute| minute.input.len() as u64).sum()
+    }
+}
+
 /// One minute of traffic.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Minute {
-    /// Requests of each second; 60 of them, but for the last minute.
+    /// Requests of each second; 60 of them, but for the last minute. In a file, numbers between
+    /// blanks; `0*12` is twelve times 0.
+    #[serde(deserialize_with = "text::runs")]
+    #[schemars(with = "String")]
     pub counts: Vec<u32>,
-    /// Prompt lengths, ascending.
+    /// Prompt lengths, ascending. In a file, the first and then the differences.
+    #[serde(deserialize_with = "text::ascending")]
+    #[schemars(with = "String")]
     pub input: Vec<u32>,
-    /// Answer lengths, ascending.
+    /// Answer lengths, ascending. In a file, the first and then the differences.
+    #[serde(deserialize_with = "text::ascending")]
+    #[schemars(with = "String")]
     pub output: Vec<u32>,
 }
 
 /// How requests hang together in conversations.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Sessions {
     /// Number of sessions with 1, 2, 3 … turns.
     pub turns: Vec<u32>,
@@ -49,3 +94,6 @@ pub struct Sessions {
     /// the smallest to the largest.
     pub gaps_ms: Vec<u64>,
 }
+
+#[cfg(test)]
+mod tests;

@@ -118,7 +118,7 @@ impl World {
                 closed_loops.push(ClosedLoop { class: id as u16, users: *users, think, draws });
             } else {
                 let mut room = MAX_REQUESTS - requests.len() as u64;
-                for arrival in arrivals::of_class(scenario, id, seed, until)? {
+                for arrival in arrivals::of_class(scenario, id, seed, options.resample, until)? {
                     if arrival.at >= until {
                         break;
                     }

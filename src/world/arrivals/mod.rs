@@ -2,12 +2,14 @@
 
 mod phases;
 mod poisson;
+mod replay;
+mod sessions;
 
 use windtunnel_policy::{Duration, Instant};
 
 use super::{MAX_REQUESTS, WorldError};
 use crate::draw::{NameHash, Purpose, stream};
-use crate::scenario::{Arrivals, Scenario};
+use crate::scenario::{Arrivals, Factor, ProfileUse, Recorded, Scenario, TraceUse};
 
 use poisson::{Gaps, Phased, Renewal};
 
@@ -40,16 +42,16 @@ pub(super) fn of_class<'a>(
     scenario: &'a Scenario,
     id: usize,
     seed: u64,
+    resample: bool,
     until: Instant,
 ) -> Result<Box<dyn Iterator<Item = Arrival> + 'a>, WorldError> {
     let class = &scenario.classes[id];
     let owner = NameHash::of(&class.name);
     let arrivals = &scenario.file.classes[&class.name].traffic.arrivals;
-    if expected(arrivals, until) > MAX_REQUESTS as f64 {
-        return Err(WorldError::TooManyRequests);
-    }
+    not_too_many(expected(arrivals, until) / until.as_micros().max(1) as f64, until)?;
     let wrong = |problem: String| WorldError::traffic(&class.name, problem);
     let draws = stream(seed, Purpose::ArrivalGap, owner);
+    let blocks = resample.then(|| stream(seed, Purpose::TraceBlock, owner));
     Ok(match arrivals {
         Arrivals::Poisson(rate) => match Gaps::poisson(*rate).map_err(wrong)? {
             Some(gaps) => unrecorded(Renewal::new(gaps, draws)),
@@ -69,11 +71,57 @@ pub(super) fn of_class<'a>(
             let gaps = steps.iter().map(|s| Gaps::poisson(s.rate)).collect::<Result<_, _>>();
             unrecorded(Phased::new(gaps.map_err(wrong)?, phases::steps(steps, *every), draws))
         }
-        Arrivals::Profile(_) | Arrivals::Trace(_) => {
-            return Err(wrong("recorded traffic".into()));
+        Arrivals::Trace(TraceUse { tile, scale, .. }) => {
+            let Some(Recorded::Trace(rows)) = &class.recorded else {
+                unreachable!("a resolved class has the trace it names")
+            };
+            let Some(period) = replay::trace_period(rows) else {
+                return Err(wrong("the trace has no two rows at different times".into()));
+            };
+            let scale = scale.unwrap_or(Factor::ONE);
+            let covers = Duration::from_micros((period as f64 / scale.get()) as u64);
+            covered(scenario, *tile, covers).map_err(wrong)?;
+            not_too_many(rows.len() as f64 / covers.as_micros() as f64, until)?;
+            Box::new(replay::of_trace(rows, period, scale, blocks))
+        }
+        Arrivals::Profile(ProfileUse { tile, scale, .. }) => {
+            let Some(Recorded::Profile(profile)) = &class.recorded else {
+                unreachable!("a resolved class has the profile it names")
+            };
+            let scale = scale.unwrap_or(Factor::ONE);
+            if scale.get() > replay::MAX_LAYERS {
+                return Err(wrong(format!("`scale` is above {}", replay::MAX_LAYERS)));
+            }
+            let covers = Duration::from_secs(profile.seconds());
+            covered(scenario, *tile, covers).map_err(wrong)?;
+            let requests = profile.requests() as f64 * scale.get();
+            not_too_many(requests / covers.as_micros() as f64, until)?;
+            Box::new(replay::of_profile(profile, scale, blocks, seed, owner))
         }
         Arrivals::ClosedLoop { .. } => Box::new(std::iter::empty()),
     })
+}
+
+/// Refuses arrivals at this rate (per µs) to `until`, before they are made.
+fn not_too_many(per_us: f64, until: Instant) -> Result<(), WorldError> {
+    match per_us * until.as_micros() as f64 > MAX_REQUESTS as f64 {
+        true => Err(WorldError::TooManyRequests),
+        false => Ok(()),
+    }
+}
+
+/// Refuses a recording shorter than the horizon, unless it may be tiled.
+fn covered(scenario: &Scenario, tile: bool, covers: Duration) -> Result<(), String> {
+    let horizon = scenario.file.horizon;
+    if tile || covers >= horizon {
+        return Ok(());
+    }
+    let seconds = |d: Duration| d.as_micros() / 1_000_000;
+    Err(format!(
+        "the recording covers {} s of the horizon of {} s: set `tile: true`, or shorten the horizon",
+        seconds(covers),
+        seconds(horizon)
+    ))
 }
 
 /// About how many draws the arrivals to `until` take: what would not end is refused beforehand.
