@@ -188,16 +188,19 @@ impl<'a> Chooser<'a> {
 
     /// Time left at the moment an attempt is sent after this wait; [`Duration::MAX`] for no limit.
     pub(crate) fn remaining(&self, wait: Duration) -> Duration {
+        self.total_left(wait).min(self.first_output_left(wait))
+    }
+
+    /// The part of the time left that a retry of the latest target may not use: kept from the
+    /// first target only, and only where there is somewhere to go.
+    pub(crate) fn reserve(&self) -> Duration {
         let slot = self.slot();
-        let send = self.now + wait;
-        let paid = match self.policy.timeouts.total_covers {
-            TotalCovers::Everything => send,
-            TotalCovers::AttemptsOnly => self.now,
-        };
-        let first = slot.first_output_deadline(self.class);
-        left(slot.arrived + self.class.product_total, send)
-            .min(left(slot.policy_deadline, paid))
-            .min(left(first, send))
+        let on_first = slot.attempts > 0 && slot.attempts == slot.run;
+        if on_first && self.class.has_alternative {
+            self.policy.envelope.reserve_for_failover
+        } else {
+            Duration::ZERO
+        }
     }
 }
 
@@ -214,10 +217,7 @@ impl<'a> Chooser<'a> {
         gates::attempts(limits, self.used(target, group))?;
 
         let needed = self.needed(target);
-        // The reserve is kept from the first target only, and only where there is somewhere to go.
-        let on_first = slot.attempts == slot.run && self.class.has_alternative;
-        let reserve =
-            if on_first { self.policy.envelope.reserve_for_failover } else { Duration::ZERO };
+        let reserve = self.reserve();
         self.affordable(target, needed + reserve, Duration::ZERO)?;
         let (wait, honoured) = self.wait_before(index, true, needed + reserve)?;
 
@@ -402,14 +402,27 @@ impl<'a> Chooser<'a> {
         let slot = self.slot();
         let envelope = &self.policy.envelope;
         let min_useful = if slot.attempts == 0 { Duration::ZERO } else { envelope.min_useful };
-        gates::time(self.remaining(wait), needed, min_useful)?;
+        gates::time(self.total_left(wait), needed, min_useful)?;
+        // What is estimated is the whole attempt; of a first output it is asked that it can be.
+        gates::time(self.first_output_left(wait), Duration::ZERO, Duration::ZERO)?;
         let added = (self.now + wait).since(slot.arrived);
         gates::added_latency(added, envelope.max_added_latency)?;
-        gates::cost(
-            slot.spent + slot.presumed,
-            estimated_cost(&slot.request, self.topology, target),
-            self.class.ceiling,
-        )
+        let cost = estimated_cost(&slot.request, self.topology, target);
+        gates::cost(slot.spent + slot.presumed, cost, self.class.ceiling)
+    }
+
+    fn total_left(&self, wait: Duration) -> Duration {
+        let slot = self.slot();
+        let send = self.now + wait;
+        let paid = match self.policy.timeouts.total_covers {
+            TotalCovers::Everything => send,
+            TotalCovers::AttemptsOnly => self.now,
+        };
+        left(slot.arrived + self.class.product_total, send).min(left(slot.policy_deadline, paid))
+    }
+
+    fn first_output_left(&self, wait: Duration) -> Duration {
+        left(self.slot().first_output_deadline(self.class), self.now + wait)
     }
 
     /// Backoff and wait hint together, where they leave `needed`.
@@ -451,16 +464,17 @@ impl<'a> Chooser<'a> {
         let slot = self.slot();
         let envelope = &self.policy.envelope;
         let least = envelope.min_useful.max(needed + Duration::from_micros(1));
-        let in_time = match self.policy.timeouts.total_covers {
-            TotalCovers::Everything => self.remaining(Duration::ZERO),
-            // Only the product's limits run while the policy's own stands still.
-            TotalCovers::AttemptsOnly => left(slot.arrived + self.class.product_total, self.now)
-                .min(left(slot.first_output_deadline(self.class), self.now)),
+        let total = match self.policy.timeouts.total_covers {
+            TotalCovers::Everything => self.total_left(Duration::ZERO),
+            // Only the product's limit runs while the policy's own stands still.
+            TotalCovers::AttemptsOnly => left(slot.arrived + self.class.product_total, self.now),
         };
-        let in_time = match in_time {
+        let spare = |left: Duration, least| match left {
             Duration::MAX => Duration::MAX,
             left => left.saturating_sub(least),
         };
+        let first = self.first_output_left(Duration::ZERO);
+        let in_time = spare(total, least).min(spare(first, Duration::from_micros(1)));
         let in_latency = envelope
             .max_added_latency
             .map_or(Duration::MAX, |most| most.saturating_sub(self.now.since(slot.arrived)));

@@ -26,7 +26,7 @@ pub(crate) struct ClassPlan {
     pub(crate) substitutes: Vec<Segment>,
     /// Targets validated for the class's schema.
     pub(crate) validated: TargetSet,
-    /// Whether there is more than one target to go to.
+    /// Whether recovery can leave the first target.
     pub(crate) has_alternative: bool,
 }
 
@@ -92,6 +92,12 @@ fn class_plan(policy: &Policy, topology: &Topology, class: &RouteClass) -> Class
         segments.iter().flat_map(|s| s.targets.iter().copied()).collect()
     };
     let all = serving(&equivalent).union(serving(&substitutes));
+    let reachable = match (policy.attempts.allow_failover, policy.attempts.allow_substitution) {
+        (true, true) => all.len(),
+        (true, false) => serving(&equivalent).len(),
+        (false, true) => serving(&substitutes).len() + 1,
+        (false, false) => 1,
+    };
     let schema = Capabilities::named("structured_output").unwrap_or_default();
     let stricter = |own: Option<Duration>, product| own.unwrap_or(Duration::MAX).min(product);
     ClassPlan {
@@ -101,7 +107,7 @@ fn class_plan(policy: &Policy, topology: &Topology, class: &RouteClass) -> Class
         ceiling: policy.envelope.max_cost.unwrap_or(Money::MAX).min(class.max_cost),
         writes: class.side_effects == SideEffects::WritePossible,
         validated: all.iter().filter(|id| target(*id).capabilities.covers(schema)).collect(),
-        has_alternative: all.len() > 1,
+        has_alternative: reachable > 1,
         equivalent,
         substitutes,
     }

@@ -217,6 +217,9 @@ impl Router {
         slot.flight.progress = self.now;
         if slot.request.streamed && pass_through {
             slot.flight.committed = true;
+            // Nothing can follow it now, so that a reserve for what follows is pointless.
+            let own = self.policy.timeouts.attempt;
+            slot.flight.limit = own.map_or(Instant::FAR_FUTURE, |own| slot.flight.sent + own);
             out.push(Action::Release(attempt));
         }
         self.arm(i, out);
@@ -422,6 +425,9 @@ impl Router {
         if self.health.standing.recovery_off() {
             return Err(StopReason::KillSwitch.into());
         }
+        if self.chooser(i, false).remaining(Duration::ZERO).is_zero() {
+            return Err(StopReason::Deadline.into());
+        }
 
         let refusal = match self.any_kind(i, row, false) {
             Ok(choice) => return Ok(choice),
@@ -585,12 +591,16 @@ impl Router {
             phase: Phase::BeforeHeaders,
             committed: false,
             sent: now,
+            limit: Instant::FAR_FUTURE,
             progress: now,
             permit: Some(permit),
         };
 
         let remaining = self.chooser(i, false).remaining(Duration::ZERO);
-        let timeout = self.policy.timeouts.attempt.unwrap_or(Duration::MAX).min(remaining);
+        let timeout = self.own_limit(i, remaining);
+        if timeout < remaining {
+            self.slots[i].flight.limit = now + timeout;
+        }
         out.push(Action::Send(Send {
             attempt: self.slots.attempt_ref(i),
             target: next.target,
@@ -603,6 +613,17 @@ impl Router {
             timeout,
         }));
         self.arm(i, out);
+    }
+
+    /// How long the attempt in flight may take: its time limit, and for a retry on the first
+    /// target no more than the reserve leaves.
+    fn own_limit(&mut self, i: usize, remaining: Duration) -> Duration {
+        let own = self.policy.timeouts.attempt.unwrap_or(Duration::MAX).min(remaining);
+        let retry = self.slots[i].flight.action == Some(RecoveryAction::Retry);
+        if !retry || remaining == Duration::MAX {
+            return own;
+        }
+        own.min(remaining.saturating_sub(self.chooser(i, false).reserve()))
     }
 
     /// The attempt's first output came, or a whole answer at once.
@@ -747,7 +768,7 @@ impl Router {
             _ if awaiting_first => after(flight.sent, timeouts.first_token),
             _ => Instant::FAR_FUTURE,
         };
-        after(flight.sent, timeouts.attempt).min(silence)
+        flight.limit.min(silence)
     }
 
     fn finish_stopped(&mut self, i: usize, refusal: Refusal, out: &mut Vec<Action>) {

@@ -35,6 +35,8 @@ pub(crate) struct Flight {
     /// Its output was released to the caller.
     pub(crate) committed: bool,
     pub(crate) sent: Instant,
+    /// End of its own time limit.
+    pub(crate) limit: Instant,
     /// When output was last seen.
     pub(crate) progress: Instant,
     /// The breakers' permit, until its outcome is known.
@@ -153,6 +155,7 @@ impl Slot {
             phase: Phase::BeforeHeaders,
             committed: false,
             sent: Instant::ZERO,
+            limit: Instant::FAR_FUTURE,
             progress: Instant::ZERO,
             permit: None,
         },

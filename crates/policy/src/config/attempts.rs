@@ -50,7 +50,7 @@ pub enum BudgetScope {
 pub enum LoopOrder {
     /// Spend a target's retries, then fail over.
     RetryThenFailover,
-    /// Fail over first; come back to the same target only when nothing else is left.
+    /// Fail over first; retry the latest target only when no other of the model is left.
     FailoverThenRetry,
     /// Walk over all targets, then repeat the whole walk.
     WalkThenRetry,
