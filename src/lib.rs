@@ -3,6 +3,7 @@
 #![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_types))]
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 
+pub mod check;
 pub mod dist;
 pub mod draw;
 pub mod experiment;
@@ -17,7 +18,9 @@ pub mod profile;
 pub mod queue;
 pub mod record;
 pub mod report;
+mod resolve;
 pub mod scenario;
+pub mod schema;
 pub mod simulation;
 pub mod stats;
 pub mod trace;

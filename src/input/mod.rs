@@ -17,5 +17,10 @@ pub use source::SourceFile;
 pub(crate) use source::{open, plain};
 pub use yaml::read_yaml;
 
+/// The fields at the top of a YAML file; none where it is no map.
+pub fn top_level_keys(file: &SourceFile) -> Vec<String> {
+    tree::Node::parse(&file.text).map_or(Vec::new(), |tree| tree.keys())
+}
+
 #[cfg(test)]
 mod tests;

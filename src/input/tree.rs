@@ -37,6 +37,14 @@ impl Node {
         serde_saphyr::from_str_with_options(text, lenient()).ok().map(|s: Spanned<Below>| node(s))
     }
 
+    /// The keys of a map; of anything else none.
+    pub(super) fn keys(&self) -> Vec<String> {
+        match &self.below {
+            Below::Map(entries) => entries.iter().map(|entry| entry.key.clone()).collect(),
+            Below::Leaf | Below::List(_) => Vec::new(),
+        }
+    }
+
     /// Where the field of this path stands: at its key, or at the item of a list. The nearest
     /// field around it where the path leads nowhere, as for one that is missing.
     pub(super) fn find(&self, path: &[Step<'_>]) -> Position {

@@ -6,8 +6,6 @@ mod file;
 #[cfg(test)]
 pub(crate) mod fixture;
 mod limits;
-mod load;
-mod resolve;
 mod resolved;
 mod traffic;
 mod units;
@@ -20,7 +18,6 @@ pub use card::{
 pub use dist_spec::{DistSpec, Quantity, Tokens};
 pub use file::{Background, ClassSpec, Deadline, Gateway, Groups, ScenarioFile, TargetSpec};
 pub use limits::{Charge, LimitScope, LimitSpec, LimitUnit, Refill, RetryAfterForm, Settlement};
-pub(crate) use resolve::hex;
 pub use resolved::{
     ClassModel, FailureModel, LatencyModel, LimitModel, Recorded, Scenario, TargetModel, TraceRow,
 };

@@ -88,8 +88,8 @@ pub fn parse_trace(
 }
 
 impl Trace {
-    /// SHA-256 over the rows, in hexadecimal.
-    pub fn digest(&self) -> String {
+    /// SHA-256 over the rows.
+    pub fn digest(&self) -> [u8; 32] {
         let mut hash = Sha256::new();
         for row in &self.rows {
             let max = row.max_output.map_or(u64::MAX, u64::from);
@@ -97,7 +97,7 @@ impl Trace {
                 [row.at.as_micros(), u64::from(row.input), u64::from(row.output), max, row.session];
             figures.iter().for_each(|figure| hash.update(figure.to_le_bytes()));
         }
-        crate::scenario::hex(&hash.finalize())
+        hash.finalize().into()
     }
 }
 

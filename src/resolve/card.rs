@@ -35,7 +35,7 @@ pub(super) fn load_cards(
 }
 
 /// Checks what a card holds beyond its types.
-pub(in crate::scenario) fn check_card(card: &ModelCard, at: &Place<'_>) -> Result<(), InputError> {
+pub(super) fn check_card(card: &ModelCard, at: &Place<'_>) -> Result<(), InputError> {
     frame::name(&card.name, &at.key("name"))?;
     frame::name(&card.provider, &at.key("provider"))?;
     frame::name(&card.model, &at.key("model"))?;

@@ -23,13 +23,13 @@ pub(super) fn of(file: &ScenarioFile, cards: &BTreeMap<String, Card>, loads: &[L
         add(name, &json(&card.card));
     }
     for load in loads {
-        add("recorded", load.digest.as_deref().unwrap_or("").as_bytes());
+        add("recorded", load.digest.as_deref().unwrap_or_default());
     }
     hex(&hash.finalize())
 }
 
 /// Bytes as lower-case hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
+fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
         write!(text, "{byte:02x}").expect("writing to a string does not fail");
         text

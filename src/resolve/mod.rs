@@ -10,24 +10,22 @@ mod classes;
 mod digest;
 mod frame;
 mod limits;
+mod load;
 mod prior;
 mod targets;
 mod traffic;
 mod weather;
 
-pub(super) use card::check_card;
-pub(crate) use digest::hex;
-
 use windtunnel_policy::target::{TargetId, Topology};
 
-use super::{Scenario, ScenarioFile};
 use crate::input::{InputError, Place, SourceFile};
+use crate::scenario::{Scenario, ScenarioFile};
 
 /// Puts a scenario's cards, profiles and traces in place.
 ///
 /// # Errors
 /// A file it names cannot be read, or something in it or in them is wrong.
-pub(super) fn resolve(source: SourceFile, file: ScenarioFile) -> Result<Scenario, InputError> {
+fn resolve(source: SourceFile, file: ScenarioFile) -> Result<Scenario, InputError> {
     let root = Place::root(&source);
     frame::check(&file, &root)?;
     let cards = card::load_cards(&file, &source)?;

@@ -29,7 +29,7 @@ pub(super) struct Load {
     /// Answer lengths, where the scenario states them.
     pub(super) output: Option<Dist>,
     /// Hash material of what was read from a file.
-    pub(super) digest: Option<String>,
+    pub(super) digest: Option<Vec<u8>>,
     /// What whoever runs it should know.
     pub(super) notes: Vec<String>,
     expected: f64,
@@ -218,7 +218,7 @@ fn trace(
     covers(span, used.tile, horizon, &at.key("file"))?;
     let repeats = if used.tile { (in_seconds(horizon) / in_seconds(span)).max(1.0) } else { 1.0 };
     Ok(Load {
-        digest: Some(trace.digest()),
+        digest: Some(trace.digest().to_vec()),
         notes: trace.notes,
         expected: trace.rows.len() as f64 * repeats,
         recorded: Some(Recorded::Trace(Arc::new(trace.rows))),

@@ -2,10 +2,10 @@
 
 use windtunnel_policy::config::Policy;
 
-use super::resolve::resolve;
-use super::{ModelCard, Scenario, ScenarioFile};
+use super::{card::check_card, resolve};
 use crate::input::{InputError, Place, SourceFile, read_yaml};
 use crate::library::{Kind, find, find_beside, read_policy};
+use crate::scenario::{ModelCard, Scenario, ScenarioFile};
 
 impl Scenario {
     /// Loads a scenario: a path, or a shipped scenario's name. What it names (model cards,
@@ -47,7 +47,7 @@ impl ModelCard {
     /// The file holds a mistake.
     pub fn read(source: &SourceFile) -> Result<ModelCard, InputError> {
         let card: ModelCard = read_yaml(source)?;
-        super::resolve::check_card(&card, &Place::root(source))?;
+        check_card(&card, &Place::root(source))?;
         Ok(card)
     }
 }

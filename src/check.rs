@@ -1,0 +1,54 @@
+//! Files checked without running anything: what `windtunnel check` does.
+
+use std::path::Path;
+
+use crate::input::{InputError, SourceFile, read_yaml, top_level_keys};
+use crate::library::{Kind, read_policy};
+use crate::scenario::{ModelCard, Scenario};
+use crate::schema;
+
+/// Checks each file as what its content says it is: a scenario with all it names, a model card, a
+/// policy. Returns what is wrong, at most one mistake a file, in the order of the paths.
+pub fn check<P: AsRef<Path>>(paths: &[P]) -> Vec<InputError> {
+    paths.iter().filter_map(|path| check_file(path.as_ref()).err()).collect()
+}
+
+/// Checks one file; says what it is.
+///
+/// # Errors
+/// The first mistake in it, or in a file it names.
+pub fn check_file(path: &Path) -> Result<Kind, InputError> {
+    let file = SourceFile::read(path)?;
+    let kind = kind_of(&file)?;
+    match kind {
+        Kind::Scenario => drop(Scenario::read(file)?.load_policies()?),
+        Kind::Policy => drop(read_policy(&file)?),
+        Kind::Card => drop(ModelCard::read(&file)?),
+        Kind::Profile => {}
+    }
+    Ok(kind)
+}
+
+/// What a file is: the kind most of its top-level fields belong to.
+///
+/// # Errors
+/// The file is no YAML, or none of its fields tells.
+pub fn kind_of(file: &SourceFile) -> Result<Kind, InputError> {
+    // Whatever it is, it must be YAML: this tells mistakes in the text.
+    read_yaml::<serde::de::IgnoredAny>(file)?;
+    let keys = top_level_keys(file);
+    let mut best = (0, None);
+    for kind in [Kind::Scenario, Kind::Policy, Kind::Card] {
+        let fields = schema::fields(kind);
+        // Every kind has a name and a description.
+        let telling = |key: &&String| !matches!(key.as_str(), "name" | "description" | "sources");
+        let score = keys.iter().filter(telling).filter(|key| fields.contains(key)).count();
+        if score > best.0 {
+            best = (score, Some(kind));
+        }
+    }
+    best.1.ok_or_else(|| {
+        InputError::new(&file.name, "is neither a scenario, nor a policy, nor a model card")
+            .fix("`windtunnel schema` prints what each holds")
+    })
+}

@@ -1,0 +1,94 @@
+//! The schemas in `docs/schema` are those of the code, and all shipped files fit them.
+
+use std::path::{Path, PathBuf};
+
+use windtunnel::check::kind_of;
+use windtunnel::input::{SourceFile, read_yaml};
+use windtunnel::library::{Kind, list};
+use windtunnel::schema::{schema, schema_text};
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+fn schema_path(kind: Kind) -> PathBuf {
+    let word = match kind {
+        Kind::Scenario => "scenario",
+        Kind::Policy => "policy",
+        Kind::Card => "model",
+        Kind::Profile => unreachable!("profiles have no schema"),
+    };
+    Path::new(ROOT).join(format!("docs/schema/{word}.schema.json"))
+}
+
+/// To write them anew: `WRITE_SCHEMAS=1 cargo test --test schemas`.
+#[test]
+fn the_files_in_docs_are_up_to_date() {
+    for kind in [Kind::Scenario, Kind::Policy, Kind::Card] {
+        let (path, text) = (schema_path(kind), schema_text(kind).expect("has a schema"));
+        if std::env::var_os("WRITE_SCHEMAS").is_some() {
+            std::fs::write(&path, &text).expect("docs/schema can be written");
+        }
+        let written = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(
+            written == text,
+            "{} is stale: WRITE_SCHEMAS=1 cargo test --test schemas",
+            path.display()
+        );
+    }
+}
+
+#[test]
+fn shipped_files_fit_their_schema_and_tell_editors() {
+    for kind in [Kind::Scenario, Kind::Policy, Kind::Card] {
+        let schema = schema(kind).expect("has a schema").to_value();
+        let validator = jsonschema::validator_for(&schema).expect("the schema is one");
+        let relative =
+            format!("docs/schema/{}", schema_path(kind).file_name().expect("a name").display());
+        for shipped in list(kind) {
+            let comment = format!("# yaml-language-server: $schema=../{relative}");
+            assert_eq!(shipped.text.lines().next(), Some(comment.as_str()), "{}", shipped.path);
+            let file = SourceFile { name: shipped.path, text: shipped.text.into(), folder: None };
+            let value: serde_json::Value = read_yaml(&file).expect("it is YAML");
+            if let Err(error) = validator.validate(&value) {
+                panic!("{}: {} at {}", file.name, error, error.instance_path);
+            }
+            assert_eq!(kind_of(&file).expect("it is YAML"), kind, "{}", file.name);
+        }
+    }
+}
+
+#[test]
+fn schemas_refuse_what_the_reader_refuses() {
+    let schema = schema(Kind::Scenario).expect("has a schema").to_value();
+    let validator = jsonschema::validator_for(&schema).expect("the schema is one");
+    let text = std::fs::read_to_string(Path::new(ROOT).join("tests/files/plain.yaml"));
+    let text = text.expect("the file is there");
+    let fits = |text: &str| {
+        let file = SourceFile { name: "x".into(), text: text.into(), folder: None };
+        validator.is_valid(&read_yaml::<serde_json::Value>(&file).expect("it is YAML"))
+    };
+    assert!(fits(&text));
+    for (good, bad) in [
+        ("horizon: 10m", "horizon: 10"),
+        ("5/s", "-5/s"),
+        ("share: 25%", "share: 25x"),
+        ("card:", "crad:"),
+    ] {
+        assert!(text.contains(good) && !fits(&text.replacen(good, bad, 1)), "{bad}");
+    }
+}
+
+#[test]
+fn shipped_files_are_called_as_they_say_and_hold_no_mistake() {
+    for kind in [Kind::Scenario, Kind::Policy, Kind::Card] {
+        for shipped in list(kind) {
+            let path = Path::new(ROOT).join(&shipped.path);
+            let checked = windtunnel::check::check_file(&path);
+            assert_eq!(checked.map_err(|e| e.to_string()), Ok(kind), "{}", shipped.path);
+            assert!(
+                shipped.text.contains(&format!("\nname: {}\n", shipped.name)),
+                "{}",
+                shipped.path
+            );
+        }
+    }
+}
