@@ -84,3 +84,65 @@ fn unique<'a>(list: &str, names: impl Iterator<Item = &'a str>, problems: &mut V
 fn problem(field: String, message: String, fix: String) -> Problem {
     Problem { field, message, fix }
 }
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+
+    use super::*;
+    use crate::target::testing::{self, target};
+    use crate::target::{Role, TargetId};
+
+    #[test]
+    fn a_sound_topology_has_no_problem() {
+        let targets = vec![target("a", "p", "m", "r"), target("b", "p", "m", "r")];
+        assert_eq!(topology(&testing::topology(targets, &[&[0], &[1]])), []);
+    }
+
+    #[test]
+    fn every_fault_is_named_by_its_place() {
+        let mut twice = testing::topology(
+            vec![target("a", "p", "m", "r"), target("a", "p", "m", "r")],
+            &[&[0, 7], &[1]],
+        );
+        twice.targets[1].weight = 0;
+        twice.classes.push(twice.classes[0].clone());
+        twice.classes[1].groups =
+            vec![crate::target::Group { role: Role::Primary, targets: vec![] }];
+        let mut unnamed = twice.classes[0].clone();
+        unnamed.name = "other".into();
+        unnamed.groups = vec![];
+        twice.classes.push(unnamed);
+        let fields: Vec<String> = topology(&twice).into_iter().map(|p| p.field).collect();
+        assert_eq!(
+            fields,
+            [
+                "targets[1].name",
+                "targets[1].weight",
+                "classes[1].name",
+                "classes[0].groups[0]",
+                "classes[1].groups[0]",
+                "classes[2].groups",
+            ]
+        );
+    }
+
+    #[test]
+    fn sizes_are_bounded() {
+        let named = |i: u16| target(&format!("t{i}"), "p", "m", "r");
+        let most = testing::topology((0..256).map(named).collect(), &[&[255]]);
+        assert_eq!(topology(&most), []);
+        let over = testing::topology((0..257).map(named).collect(), &[&[0]]);
+        assert_eq!(topology(&over)[0].field, "targets");
+        let empty = Topology::default();
+        let fields: Vec<String> = topology(&empty).into_iter().map(|p| p.field).collect();
+        assert_eq!(fields, ["targets", "classes"]);
+    }
+
+    #[test]
+    fn unknown_ids_are_named() {
+        let lost = testing::topology(vec![target("a", "p", "m", "r")], &[&[3]]);
+        assert_eq!(lost.classes[0].groups[0].targets, [TargetId(3)]);
+        assert_eq!(topology(&lost)[0].message, "target 3 does not exist");
+    }
+}

@@ -1,0 +1,136 @@
+//! Room for an attempt: time, waits, added latency and money.
+
+use super::Chooser;
+use crate::backoff::{self, Wait};
+use crate::config::{RetryAfterSource, TotalCovers};
+use crate::event::{Request, StopReason};
+use crate::gates::{self, Gate};
+use crate::mix::{self, Draw};
+use crate::target::{TargetId, Topology};
+use crate::{Duration, Instant, Money};
+
+impl Chooser<'_> {
+    /// Time left at the moment an attempt is sent after this wait; [`Duration::MAX`] for no limit.
+    pub(crate) fn remaining(&self, wait: Duration) -> Duration {
+        self.total_left(wait).min(self.first_output_left(wait))
+    }
+
+    /// The part of the time left that a retry of the latest target may not use: kept from the
+    /// first target only, and only where there is somewhere to go.
+    pub(crate) fn reserve(&self) -> Duration {
+        let slot = self.slot();
+        let on_first = slot.attempts > 0 && slot.attempts == slot.run;
+        if on_first && self.class.has_alternative {
+            self.policy.envelope.reserve_for_failover
+        } else {
+            Duration::ZERO
+        }
+    }
+
+    pub(super) fn affordable(&self, target: TargetId, needed: Duration, wait: Duration) -> Gate {
+        let slot = self.slot();
+        let envelope = &self.policy.envelope;
+        let min_useful = if slot.attempts == 0 { Duration::ZERO } else { envelope.min_useful };
+        gates::time(self.total_left(wait), needed, min_useful)?;
+        // What is estimated is the whole attempt; of a first output it is asked that it can be.
+        gates::time(self.first_output_left(wait), Duration::ZERO, Duration::ZERO)?;
+        let added = (self.now + wait).since(slot.arrived);
+        gates::added_latency(added, envelope.max_added_latency)?;
+        let cost = estimated_cost(&slot.request, self.topology, target);
+        gates::cost(slot.spent + slot.presumed, cost, self.class.ceiling)
+    }
+
+    pub(super) fn total_left(&self, wait: Duration) -> Duration {
+        let slot = self.slot();
+        let send = self.now + wait;
+        let paid = match self.policy.timeouts.total_covers {
+            TotalCovers::Everything => send,
+            TotalCovers::AttemptsOnly => self.now,
+        };
+        left(slot.arrived + self.class.product_total, send).min(left(slot.policy_deadline, paid))
+    }
+
+    pub(super) fn first_output_left(&self, wait: Duration) -> Duration {
+        left(self.slot().first_output_deadline(self.class), self.now + wait)
+    }
+
+    /// Backoff and wait hint together, where they leave `needed`.
+    pub(super) fn wait_before(
+        &self,
+        index: u32,
+        heeds_hint: bool,
+        needed: Duration,
+    ) -> Result<(Duration, Option<Duration>), StopReason> {
+        let slot = self.slot();
+        let draw = mix::draw(slot.request.salt, Draw::Jitter, u64::from(slot.attempts));
+        let delay = backoff::delay(&self.policy.backoff, index, slot.previous_wait, draw);
+        let hint = match self.policy.retry_after.source {
+            _ if slot.lapse.waited => None,
+            RetryAfterSource::Latest => slot.lapse.hint,
+            RetryAfterSource::First => slot.first_hint,
+        };
+        let (in_time, in_latency) = self.longest_wait(needed);
+        let longest = in_time.min(in_latency);
+        match backoff::wait(&self.policy.retry_after, delay, hint, heeds_hint, longest) {
+            Wait::For { wait, honoured } => Ok((wait, honoured)),
+            Wait::TooLong if heeds_hint && hint.is_some() => Err(StopReason::WaitTooLong),
+            Wait::TooLong if in_latency < in_time => Err(StopReason::AddedLatency),
+            Wait::TooLong => Err(StopReason::Deadline),
+        }
+    }
+
+    pub(super) fn failover_wait(&self) -> Result<Duration, StopReason> {
+        if !self.policy.backoff.before_failover {
+            return Ok(Duration::ZERO);
+        }
+        let index = u32::from(self.slot().attempts.saturating_sub(1));
+        self.wait_before(index, false, Duration::ZERO).map(|(wait, _)| wait)
+    }
+
+    /// The longest wait that leaves more than `needed` of the time, and that the added-latency
+    /// budget still covers.
+    pub(super) fn longest_wait(&self, needed: Duration) -> (Duration, Duration) {
+        let slot = self.slot();
+        let envelope = &self.policy.envelope;
+        let least = envelope.min_useful.max(needed + Duration::from_micros(1));
+        let total = match self.policy.timeouts.total_covers {
+            TotalCovers::Everything => self.total_left(Duration::ZERO),
+            // Only the product's limit runs while the policy's own stands still.
+            TotalCovers::AttemptsOnly => left(slot.arrived + self.class.product_total, self.now),
+        };
+        let spare = |left: Duration, least| match left {
+            Duration::MAX => Duration::MAX,
+            left => left.saturating_sub(least),
+        };
+        let first = self.first_output_left(Duration::ZERO);
+        let in_time = spare(total, least).min(spare(first, Duration::from_micros(1)));
+        let in_latency = envelope
+            .max_added_latency
+            .map_or(Duration::MAX, |most| most.saturating_sub(self.now.since(slot.arrived)));
+        (in_time, in_latency)
+    }
+
+    /// Time an attempt on this target is expected to need, the safety margin included.
+    pub(super) fn needed(&mut self, target: TargetId) -> Duration {
+        let envelope = &self.policy.envelope;
+        if !envelope.estimate.enabled {
+            return Duration::ZERO;
+        }
+        let prior = envelope.estimate.prior.unwrap_or(self.target(target).prior_latency);
+        let class = self.slot().request.class;
+        let expected = self.health.estimates.expected(class, target, prior, self.now);
+        let cut = self.policy.timeouts.attempt.unwrap_or(Duration::MAX);
+        expected.min(cut) + envelope.safety_margin
+    }
+}
+
+/// The most one attempt of a request may cost at a target.
+pub(crate) fn estimated_cost(request: &Request, topology: &Topology, target: TargetId) -> Money {
+    let price = &topology.targets[usize::from(target.0)].price;
+    price.bill(request.input_tokens, 0, request.max_output_tokens)
+}
+
+/// Time left until a deadline; [`Duration::MAX`] where there is none.
+fn left(deadline: Instant, now: Instant) -> Duration {
+    if deadline == Instant::FAR_FUTURE { Duration::MAX } else { deadline.since(now) }
+}

@@ -1,0 +1,183 @@
+//! An attempt, from its sending to its end: what it holds, and what is learnt from it.
+
+use alloc::vec::Vec;
+
+use super::Router;
+use crate::breaker::Change;
+use crate::choose::estimated_cost;
+use crate::config::{Blame, RecoveryAction, RetryRule, TotalCovers};
+use crate::event::{Action, Send};
+use crate::mix::{self, Draw};
+use crate::outcome::{FailureClass, Phase, Usage};
+use crate::slots::{Flight, Lapse, Next, Stage};
+use crate::{Duration, Instant};
+
+impl Router {
+    pub(super) fn send(&mut self, i: usize, next: Next, out: &mut Vec<Action>) {
+        let now = self.now;
+        let waited = now.since(next.since);
+        let recovering =
+            matches!(next.action, Some(RecoveryAction::Failover | RecoveryAction::Substitution));
+        let breaker = self.health.breakers.state(next.target, now);
+        let permit = self.health.breakers.on_sent(next.target, recovering, now, &mut report(out));
+        self.health.load.on_sent(next.target);
+        self.slots.count(i, next.target, next.group);
+        self.in_flight += 1;
+
+        let slot = &mut self.slots[i];
+        if slot.attempts == 0 {
+            self.budgets.on_first_attempt(next.target, now);
+        }
+        let failing = slot.flight.target;
+        let same = slot.attempts > 0 && failing == next.target;
+        slot.run = if same { slot.run.saturating_add(1) } else { 1 };
+        if !same {
+            slot.previous_wait = Duration::ZERO;
+        }
+        slot.attempts += 1;
+        if self.policy.timeouts.total_covers == TotalCovers::AttemptsOnly {
+            slot.policy_deadline = slot.policy_deadline + waited;
+        }
+        slot.stage = Stage::InFlight;
+        slot.flight = Flight {
+            target: next.target,
+            failing,
+            group: next.group,
+            action: next.action,
+            phase: Phase::BeforeHeaders,
+            committed: false,
+            sent: now,
+            limit: Instant::FAR_FUTURE,
+            progress: now,
+            permit: Some(permit),
+        };
+
+        let remaining = self.chooser(i, false).remaining(Duration::ZERO);
+        let timeout = self.own_limit(i, remaining);
+        if timeout < remaining {
+            self.slots[i].flight.limit = now + timeout;
+        }
+        out.push(Action::Send(Send {
+            attempt: self.slots.attempt_ref(i),
+            target: next.target,
+            group: next.group,
+            recovery: next.action,
+            breaker,
+            waited,
+            retry_after: next.honoured,
+            remaining,
+            timeout,
+        }));
+        self.arm(i, out);
+    }
+
+    /// How long the attempt in flight may take: its time limit, and for a retry on the first
+    /// target no more than the reserve leaves.
+    pub(super) fn own_limit(&mut self, i: usize, remaining: Duration) -> Duration {
+        let own = self.policy.timeouts.attempt.unwrap_or(Duration::MAX).min(remaining);
+        let retry = self.slots[i].flight.action == Some(RecoveryAction::Retry);
+        if !retry || remaining == Duration::MAX {
+            return own;
+        }
+        own.min(remaining.saturating_sub(self.chooser(i, false).reserve()))
+    }
+
+    /// The attempt's first output came, or a whole answer at once.
+    pub(super) fn succeeded(&mut self, i: usize, out: &mut Vec<Action>) {
+        let slot = &self.slots[i];
+        let elapsed = self.now.since(slot.flight.sent);
+        let draw = mix::draw(slot.request.salt, Draw::OpenJitter, u64::from(slot.attempts));
+        self.health.load.on_latency(slot.flight.target, elapsed, self.now);
+        if let Some(permit) = slot.flight.permit {
+            let breakers = &mut self.health.breakers;
+            breakers.on_success(permit, elapsed, self.now, draw, &mut report(out));
+        }
+    }
+
+    /// The attempt failed and is over: its target's standing, then recovery.
+    pub(super) fn fail(&mut self, i: usize, lapse: Lapse, out: &mut Vec<Action>) {
+        self.blame(i, lapse.class, lapse.hint, out);
+        self.close_attempt(i);
+        let target = self.slots[i].flight.target;
+        if self.policy.matrix.row(lapse.class).retry == RetryRule::No {
+            self.slots.exclude(i, target);
+        }
+        let slot = &mut self.slots[i];
+        slot.first_hint = slot.first_hint.or(lapse.hint);
+        slot.lapse = lapse;
+        self.recover(i, out);
+    }
+
+    pub(super) fn blame(
+        &mut self,
+        i: usize,
+        class: FailureClass,
+        hint: Option<Duration>,
+        out: &mut Vec<Action>,
+    ) {
+        let slot = &self.slots[i];
+        let target = slot.flight.target;
+        let standing = &mut self.health.standing;
+        match self.policy.matrix.row(class).blame {
+            Blame::No | Blame::Contract => {}
+            Blame::Cooldown => standing.on_cooldown(target, hint, self.now),
+            Blame::Isolate => standing.on_isolation(target, self.now),
+            Blame::IsolateAccount => standing.on_account_isolation(target, self.now),
+            Blame::Breaker => {
+                let draw = mix::draw(slot.request.salt, Draw::OpenJitter, slot.attempts.into());
+                if let Some(permit) = slot.flight.permit {
+                    let breakers = &mut self.health.breakers;
+                    breakers.on_failure(permit, self.now, draw, &mut report(out));
+                }
+            }
+        }
+    }
+
+    /// Cuts the attempt in flight. What it will be billed is not known: the most it may be counts
+    /// against the ceiling, and not in the reported cost.
+    pub(super) fn abort(&mut self, i: usize, class: FailureClass, out: &mut Vec<Action>) {
+        out.push(Action::Cancel { attempt: self.slots.attempt_ref(i), class });
+        let slot = &mut self.slots[i];
+        slot.presumed += estimated_cost(&slot.request, &self.topology, slot.flight.target);
+    }
+
+    /// An attempt is over: what it held returns.
+    pub(super) fn close_attempt(&mut self, i: usize) {
+        let flight = &mut self.slots[i].flight;
+        let permit = flight.permit.take().expect("an attempt in flight holds a permit");
+        self.health.breakers.on_end(permit, self.now);
+        self.health.load.on_end(flight.target);
+        self.in_flight -= 1;
+        if let Some(action) = flight.action {
+            self.budgets.on_recovery_ended(action, flight.failing, flight.target);
+        }
+    }
+
+    /// The attempt that the request waits for will not be made.
+    pub(super) fn give_up_next(&mut self, i: usize) {
+        let slot = &self.slots[i];
+        if let Some(action) = slot.next.action {
+            self.budgets.on_recovery_ended(action, slot.flight.target, slot.next.target);
+        }
+    }
+
+    /// The attempt's latency, or a lower bound where it was cut: for the estimate of the next.
+    pub(super) fn took_at_least(&mut self, i: usize) {
+        let slot = &self.slots[i];
+        let (target, elapsed) = (slot.flight.target, self.now.since(slot.flight.sent));
+        self.health.estimates.record(slot.request.class, target, elapsed, self.now);
+        if slot.flight.phase != Phase::AfterOutput && slot.stage == Stage::InFlight {
+            self.health.load.on_latency(target, elapsed, self.now);
+        }
+    }
+
+    pub(super) fn charge(&mut self, i: usize, usage: Usage) {
+        let slot = &mut self.slots[i];
+        let price = &self.topology.targets[usize::from(slot.flight.target.0)].price;
+        slot.spent += price.bill(usage.input, usage.cached, usage.output);
+    }
+}
+
+fn report(out: &mut Vec<Action>) -> impl FnMut(Change) {
+    |Change { breaker, state, until }| out.push(Action::Breaker { breaker, state, until })
+}

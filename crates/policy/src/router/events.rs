@@ -1,0 +1,182 @@
+//! What each event means for its request.
+
+use alloc::vec::Vec;
+
+use super::Router;
+use crate::Instant;
+use crate::config::Streaming;
+use crate::event::{
+    Action, AttemptRef, Decision, Outcome, Request, RequestRef, StopReason, Terminal,
+};
+use crate::outcome::{Answer, Failure, FailureClass, Phase, Usage};
+use crate::slots::{Lapse, Stage};
+
+impl Router {
+    pub(super) fn on_arrived(&mut self, request: Request, out: &mut Vec<Action>) {
+        assert!(
+            usize::from(request.class.0) < self.classes.len(),
+            "a request names a route class of the topology"
+        );
+        let i = self.slots.open(request, self.now);
+        self.slots[i].policy_deadline = self.now + self.class(i).policy_total;
+        self.start(i, out);
+    }
+
+    pub(super) fn on_headers(&mut self, attempt: AttemptRef) {
+        let Some(i) = self.slots.find_attempt(attempt) else { return };
+        let flight = &mut self.slots[i].flight;
+        flight.phase = flight.phase.max(Phase::BeforeOutput);
+    }
+
+    pub(super) fn on_first_output(&mut self, attempt: AttemptRef, out: &mut Vec<Action>) {
+        let Some(i) = self.slots.find_attempt(attempt) else { return };
+        if self.slots[i].flight.phase == Phase::AfterOutput {
+            return;
+        }
+        self.succeeded(i, out);
+        let pass_through = self.policy.streaming == Streaming::PassThrough;
+        let slot = &mut self.slots[i];
+        slot.flight.phase = Phase::AfterOutput;
+        slot.flight.progress = self.now;
+        if slot.request.streamed && pass_through {
+            slot.flight.committed = true;
+            // Nothing can follow it now, so that a reserve for what follows is pointless.
+            let own = self.policy.timeouts.attempt;
+            slot.flight.limit = own.map_or(Instant::FAR_FUTURE, |own| slot.flight.sent + own);
+            out.push(Action::Release(attempt));
+        }
+        self.arm(i, out);
+    }
+
+    pub(super) fn on_progress(&mut self, attempt: AttemptRef, at: Instant) {
+        let Some(i) = self.slots.find_attempt(attempt) else { return };
+        let flight = &mut self.slots[i].flight;
+        flight.progress = flight.progress.max(at.min(self.now));
+    }
+
+    pub(super) fn on_ended(
+        &mut self,
+        attempt: AttemptRef,
+        usage: Usage,
+        answer: Answer,
+        out: &mut Vec<Action>,
+    ) {
+        let Some(i) = self.slots.find_attempt(attempt) else { return };
+        if self.slots[i].flight.phase != Phase::AfterOutput {
+            self.succeeded(i, out);
+        }
+        self.took_at_least(i);
+        self.charge(i, usage);
+        if answer == Answer::Invalid {
+            let lapse = Lapse::new(FailureClass::ContractFailure);
+            return self.fail(i, lapse, out);
+        }
+        self.close_attempt(i);
+        if !self.slots[i].flight.committed {
+            out.push(Action::Release(attempt));
+        }
+        let outcome = match answer {
+            Answer::Refusal => Outcome::Refused(attempt.number),
+            Answer::Valid | Answer::Invalid => Outcome::Answered(attempt.number),
+        };
+        let slot = &self.slots[i];
+        let result = Terminal {
+            id: slot.request.id,
+            outcome,
+            status: 200,
+            class: None,
+            stop: None,
+            retryable: false,
+            retry_after: None,
+            attempts: slot.attempts - slot.unsent,
+            cost: slot.spent,
+        };
+        self.finish(i, result, out);
+    }
+
+    pub(super) fn on_failed(
+        &mut self,
+        attempt: AttemptRef,
+        failure: Failure,
+        out: &mut Vec<Action>,
+    ) {
+        let Some(i) = self.slots.find_attempt(attempt) else { return };
+        self.charge(i, failure.usage);
+        let committed = self.slots[i].flight.committed;
+        let class = match failure.class {
+            class @ (FailureClass::Refusal | FailureClass::CallerCancelled) => class,
+            _ if committed => FailureClass::PartialStream,
+            // It broke, but nobody has seen any of it: as good as before the output.
+            FailureClass::PartialStream => FailureClass::Transport,
+            class => class,
+        };
+        let lapse =
+            Lapse { status: failure.status, hint: failure.retry_after, ..Lapse::new(class) };
+        self.fail(i, lapse, out);
+    }
+
+    pub(super) fn on_not_sent(&mut self, attempt: AttemptRef, out: &mut Vec<Action>) {
+        let Some(i) = self.slots.find_attempt(attempt) else { return };
+        self.slots[i].unsent += 1;
+        self.close_attempt(i);
+        self.slots[i].lapse = Lapse { unsent: true, ..Lapse::new(FailureClass::Transport) };
+        self.recover(i, out);
+    }
+
+    pub(super) fn on_timer(&mut self, request: RequestRef, epoch: u32, out: &mut Vec<Action>) {
+        let Some(i) = self.slots.find(request) else { return };
+        let slot = &mut self.slots[i];
+        if slot.epoch != epoch {
+            return;
+        }
+        slot.armed = Instant::FAR_FUTURE;
+        if self.now < self.due(i) {
+            return self.arm(i, out);
+        }
+        match self.slots[i].stage {
+            Stage::Free => unreachable!("a handle to a free slot is stale"),
+            Stage::InFlight if self.attempt_due(i) <= self.now => self.time_out(i, out),
+            Stage::InFlight => self.on_deadline(i, out),
+            Stage::Waiting => self.resume(i, out),
+            Stage::Closing(reason) => self.finish_stopped(i, reason.into(), out),
+        }
+    }
+
+    pub(super) fn on_cancelled(&mut self, request: RequestRef, out: &mut Vec<Action>) {
+        let Some(i) = self.slots.find(request) else { return };
+        match self.slots[i].stage {
+            Stage::Free => unreachable!("a handle to a free slot is stale"),
+            Stage::InFlight => {
+                self.abort(i, FailureClass::CallerCancelled, out);
+                self.close_attempt(i);
+                self.decided(i, Decision::Stop(StopReason::CallerCancelled), out);
+            }
+            Stage::Waiting => self.give_up_next(i),
+            Stage::Closing(_) => {}
+        }
+        self.finish_stopped(i, StopReason::CallerCancelled.into(), out);
+    }
+
+    /// An attempt reached one of its own time limits.
+    pub(super) fn time_out(&mut self, i: usize, out: &mut Vec<Action>) {
+        let class = match self.slots[i].flight.committed {
+            true => FailureClass::PartialStream,
+            false => FailureClass::Timeout,
+        };
+        self.abort(i, class, out);
+        self.took_at_least(i);
+        self.fail(i, Lapse::new(class), out);
+    }
+
+    /// The request's deadline passed while an attempt was in flight.
+    pub(super) fn on_deadline(&mut self, i: usize, out: &mut Vec<Action>) {
+        let class = FailureClass::DeadlineExhausted;
+        self.abort(i, class, out);
+        self.took_at_least(i);
+        self.blame(i, class, None, out);
+        self.close_attempt(i);
+        self.slots[i].lapse = Lapse::new(class);
+        self.decided(i, Decision::Stop(StopReason::Deadline), out);
+        self.finish_stopped(i, StopReason::Deadline.into(), out);
+    }
+}

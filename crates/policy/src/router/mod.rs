@@ -1,0 +1,181 @@
+//! The router: events in, actions out. Here is what it promises; the control flow is in the
+//! files beside it, and whatever they ask is answered by pure functions elsewhere.
+
+mod attempt;
+mod decide;
+mod events;
+mod results;
+
+use alloc::vec::Vec;
+
+use crate::Instant;
+use crate::budget::Budgets;
+use crate::check;
+use crate::config::{ChargedTo, Policy, Problem};
+use crate::event::{Action, Event};
+use crate::health::Health;
+use crate::plan::{self, ClassPlan};
+use crate::slots::Slots;
+use crate::target::{TargetId, Topology};
+
+/// Decides where requests go, and what follows when an attempt fails.
+///
+/// It performs no I/O, reads no clock and draws no random numbers. The embedder's side of the
+/// contract:
+///
+/// - Call [`handle`](Router::handle) with every event and the time it was seen. Time never runs
+///   backwards here: an earlier `now` counts as the latest one seen.
+/// - Perform the appended actions in their order, and empty the buffer.
+/// - Keep one timer per request: each [`Action::SetTimer`] replaces the one before. Deliver it as
+///   [`Event::Timer`] with its epoch; late, or after the request has ended, is harmless.
+/// - Before delivering a timer, deliver [`Event::Progress`] where a stream has moved since: an
+///   idle timeout knows only what it was told.
+/// - Report every attempt's end once: `Ended`, `Failed` or `NotSent`. Of an attempt that the
+///   router cancelled nothing more is needed; what still comes is ignored.
+///
+/// The router's side:
+///
+/// - Exactly one [`Action::Finish`] for each request, and it is the last action for it.
+/// - At most one attempt of a request is in flight. None starts after the caller has cancelled,
+///   none after output was released.
+/// - What an event of one request leads to is about that request, or a breaker: an embedder may
+///   serve each request on a thread of its own around one locked router.
+/// - Handles that are no longer current (of an earlier attempt, of a request that has ended) are
+///   ignored.
+/// - Each attempt that ends without an answer is followed by [`Action::Decided`] with the reason.
+///   A wait after which the chosen target is out of service leads to a further decision.
+/// - The same events at the same times give the same actions.
+/// - At most [`max_actions_per_event`](Router::max_actions_per_event) actions per event; no
+///   allocation once as many requests have been open as ever will be, beyond the caller's buffer.
+#[derive(Clone, Debug)]
+pub struct Router {
+    policy: Policy,
+    topology: Topology,
+    classes: Vec<ClassPlan>,
+    health: Health,
+    budgets: Budgets,
+    /// Whether a budget that denies one destination may grant another.
+    budgets_by_destination: bool,
+    slots: Slots,
+    in_flight: usize,
+    now: Instant,
+}
+
+impl Router {
+    /// A router for this policy over these targets.
+    ///
+    /// # Errors
+    /// Everything wrong with either of them, as a list with a path and a remedy for each.
+    pub fn new(policy: Policy, topology: Topology) -> Result<Router, Vec<Problem>> {
+        let mut problems = policy.validate().err().unwrap_or_default();
+        problems.extend(check::topology(&topology));
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let classes = plan::compile(&policy, &topology);
+        let groups = topology.classes.iter().map(|class| class.groups.len()).max().unwrap_or(0);
+        let segments = classes.iter().map(ClassPlan::segments).sum();
+        let budgets_by_destination =
+            policy.retry_budgets.iter().any(|b| b.charged_to == ChargedTo::Destination)
+                || topology.targets.iter().any(|t| t.failover_in_flight.is_some());
+        Ok(Router {
+            health: Health::new(&policy, &topology, segments),
+            budgets: Budgets::new(&policy.retry_budgets, &topology),
+            budgets_by_destination,
+            slots: Slots::new(topology.targets.len(), groups),
+            in_flight: 0,
+            now: Instant::ZERO,
+            classes,
+            policy,
+            topology,
+        })
+    }
+
+    /// Takes an event in at `now`, and appends what must be done about it.
+    ///
+    /// # Panics
+    /// Where a request names a route class, or a kill switch a target, that the topology does not
+    /// have.
+    pub fn handle(&mut self, now: Instant, event: Event, actions: &mut Vec<Action>) {
+        self.now = self.now.max(now);
+        match event {
+            Event::Arrived(request) => self.on_arrived(request, actions),
+            Event::Headers(attempt) => self.on_headers(attempt),
+            Event::FirstOutput(attempt) => self.on_first_output(attempt, actions),
+            Event::Progress { attempt, at } => self.on_progress(attempt, at),
+            Event::Ended { attempt, usage, answer } => {
+                self.on_ended(attempt, usage, answer, actions);
+            }
+            Event::Failed { attempt, failure } => self.on_failed(attempt, failure, actions),
+            Event::NotSent(attempt) => self.on_not_sent(attempt, actions),
+            Event::Timer { request, epoch } => self.on_timer(request, epoch, actions),
+            Event::Cancelled(request) => self.on_cancelled(request, actions),
+            Event::KillSwitch { target, off } => {
+                assert!(
+                    target.is_none_or(|t| usize::from(t.0) < self.topology.targets.len()),
+                    "a kill switch names a target of the topology"
+                );
+                self.health.standing.on_kill_switch(target, off);
+            }
+        }
+    }
+
+    /// The most actions one event can append: what a buffer must hold never to grow.
+    pub fn max_actions_per_event(&self) -> usize {
+        // Cancel, decision, a decision revised, send or finish, timer; and a change of each
+        // breaker over the failed target and over the next one.
+        let over_one_target = self.policy.breakers.len();
+        5 + 2 * over_one_target
+    }
+
+    /// Name and targets of each breaker, as [`Action::Breaker`] numbers them.
+    pub fn breakers(&self) -> impl Iterator<Item = (&str, Vec<TargetId>)> {
+        let breakers = &self.health.breakers;
+        (0..breakers.len() as u16).map(|b| (breakers.name(b), breakers.covers(b).collect()))
+    }
+
+    /// The policy it runs.
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// The targets and route classes it serves.
+    pub fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
+    /// Attempts in flight.
+    pub fn in_flight(&self) -> usize {
+        self.in_flight
+    }
+
+    /// Requests that have not ended.
+    pub fn open_requests(&self) -> usize {
+        self.slots.open_requests()
+    }
+
+    /// Probe permits of half-open breakers that attempts in flight hold.
+    pub fn permits_out(&self) -> u64 {
+        self.health.breakers.probing()
+    }
+
+    /// How often recovery asked a shared budget.
+    pub fn budget_asks(&self) -> u64 {
+        self.budgets.asks()
+    }
+
+    /// How often a shared budget denied it.
+    pub fn budget_denials(&self) -> u64 {
+        self.budgets.denials()
+    }
+
+    /// As new, but without allocating. Handles given out before must not be used again: they would
+    /// name other requests.
+    pub fn reset(&mut self) {
+        self.health.reset();
+        self.budgets.reset();
+        self.slots.reset();
+        self.in_flight = 0;
+        self.now = Instant::ZERO;
+    }
+}

@@ -1,0 +1,117 @@
+//! A request's one timer, and its one result.
+
+use alloc::vec::Vec;
+
+use super::Router;
+use crate::choose::{Chooser, Refusal};
+use crate::config::FirstToken;
+use crate::event::{Action, Decision, Terminal};
+use crate::outcome::Phase;
+use crate::plan::ClassPlan;
+use crate::slots::Stage;
+use crate::target_set::TargetSet;
+use crate::terminal::Stopped;
+use crate::{Duration, Instant};
+
+impl Router {
+    /// Arms the request's timer where the armed one is too late. An early one costs a wake-up,
+    /// and is cheaper than a timer for every limit.
+    pub(super) fn arm(&mut self, i: usize, out: &mut Vec<Action>) {
+        let due = self.due(i);
+        let request = self.slots.request_ref(i);
+        let slot = &mut self.slots[i];
+        if due < slot.armed {
+            slot.armed = due;
+            slot.epoch = slot.epoch.wrapping_add(1);
+            out.push(Action::SetTimer { request, at: due, epoch: slot.epoch });
+        }
+    }
+
+    /// When the request needs its timer.
+    pub(super) fn due(&self, i: usize) -> Instant {
+        let slot = &self.slots[i];
+        match slot.stage {
+            Stage::Free => Instant::FAR_FUTURE,
+            Stage::Waiting | Stage::Closing(_) => slot.next.at,
+            Stage::InFlight => {
+                let class = self.class(i);
+                self.attempt_due(i)
+                    .min(slot.policy_deadline)
+                    .min(slot.arrived + class.product_total)
+                    .min(slot.first_output_deadline(class))
+            }
+        }
+    }
+
+    /// When the attempt in flight reaches a time limit of its own.
+    pub(super) fn attempt_due(&self, i: usize) -> Instant {
+        let (flight, timeouts) = (&self.slots[i].flight, &self.policy.timeouts);
+        let after = |from: Instant, limit: Option<Duration>| {
+            limit.map_or(Instant::FAR_FUTURE, |limit| from + limit)
+        };
+        let awaiting_first = match timeouts.first_token_means {
+            FirstToken::Headers => flight.phase == Phase::BeforeHeaders,
+            FirstToken::Output => flight.phase != Phase::AfterOutput,
+        };
+        let silence = match flight.phase {
+            Phase::AfterOutput => after(flight.progress, timeouts.idle_stream),
+            _ if awaiting_first => after(flight.sent, timeouts.first_token),
+            _ => Instant::FAR_FUTURE,
+        };
+        flight.limit.min(silence)
+    }
+
+    pub(super) fn finish_stopped(&mut self, i: usize, refusal: Refusal, out: &mut Vec<Action>) {
+        let slot = &self.slots[i];
+        let stopped = Stopped {
+            reason: refusal.reason,
+            class: slot.lapse.class,
+            status: slot.lapse.status,
+            attempts: slot.attempts,
+            committed: slot.flight.committed,
+            out_of_service: refusal.out_of_service > 0,
+            all_cooling: refusal.all_cooling(),
+            writes: self.class(i).writes,
+        };
+        let returns = refusal.earliest.map(|back| back.at.since(self.now));
+        let result = Terminal {
+            id: slot.request.id,
+            outcome: stopped.outcome(),
+            status: stopped.status(),
+            class: (stopped.status() != 200).then_some(stopped.visible_class()),
+            stop: (stopped.status() != 200).then_some(refusal.reason),
+            retryable: stopped.retryable(),
+            retry_after: slot.lapse.hint.or(returns).filter(|_| stopped.retryable()),
+            attempts: slot.attempts - slot.unsent,
+            cost: slot.spent,
+        };
+        self.finish(i, result, out);
+    }
+
+    pub(super) fn finish(&mut self, i: usize, result: Terminal, out: &mut Vec<Action>) {
+        out.push(Action::Finish { request: self.slots.request_ref(i), result });
+        self.slots.close(i);
+    }
+
+    pub(super) fn decided(&self, i: usize, decision: Decision, out: &mut Vec<Action>) {
+        out.push(Action::Decided { attempt: self.slots.attempt_ref(i), decision });
+    }
+
+    pub(super) fn class(&self, i: usize) -> &ClassPlan {
+        &self.classes[usize::from(self.slots[i].request.class.0)]
+    }
+
+    pub(super) fn chooser(&mut self, i: usize, fail_open: bool) -> Chooser<'_> {
+        Chooser {
+            policy: &self.policy,
+            topology: &self.topology,
+            class: &self.classes[usize::from(self.slots[i].request.class.0)],
+            health: &mut self.health,
+            slots: &self.slots,
+            i,
+            now: self.now,
+            denied: TargetSet::EMPTY,
+            fail_open,
+        }
+    }
+}
