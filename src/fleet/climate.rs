@@ -84,7 +84,7 @@ impl Climate {
             .saturating_mul(conditions.background_ppm)
             .saturating_add(500_000)
             / 1_000_000;
-        let standing = conditions.capacity.of(u64::from(capacity.slots));
+        let standing = nearest(conditions.capacity, u64::from(capacity.slots));
         self.others = others.min(standing) as u32;
         self.slots = standing as u32 - self.others;
         let Quality { contract_failures, task_failures, .. } = model.quality;
@@ -155,6 +155,12 @@ fn baseline(target: NameHash, failures: &FailureModel) -> Option<Effect> {
     let subject = target.under("baseline");
     let share = Share::from_bits(total);
     Some(Effect::new(subject, share, &failures.stick, Arc::new(mix.collect())))
+}
+
+/// This share of `n`, rounded to the nearest: 80 % of 10 is 8, though 80 % in binary is a little
+/// less.
+pub(super) fn nearest(share: Share, n: u64) -> u64 {
+    ((u128::from(n) * u128::from(share.as_bits()) + (1 << 62)) >> 63) as u64
 }
 
 /// Both shares together, at most one.

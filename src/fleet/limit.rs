@@ -9,6 +9,7 @@ use windtunnel_policy::outcome::{FailureClass, Usage};
 use windtunnel_policy::target::TargetId;
 use windtunnel_policy::{Duration, Instant, Share};
 
+use super::climate::nearest;
 use crate::scenario::{
     Charge, LimitModel, LimitSpec, LimitUnit, Refill, RetryAfterForm, Settlement,
 };
@@ -144,7 +145,7 @@ impl Limit {
     }
 
     /// Takes what a refused attempt is charged, where it is charged at all; never more than
-    /// fills the limit, so that the wait it is told is one that helps.
+    /// fills the limit, so that a storm of them costs one window at most.
     pub(super) fn take_refused(&mut self, now: Instant, ask: Ask) {
         if !self.spec.charge_refused || self.spec.unit == LimitUnit::Concurrency {
             return;
@@ -304,6 +305,6 @@ impl Limit {
         let load = self.members.iter().map(|m| m.2).max().unwrap_or(1_000_000);
         let others = u128::from(self.spec.background.as_bits()) * u128::from(load) / PPM;
         let others = Share::from_bits(u64::try_from(others).unwrap_or(u64::MAX));
-        others.complement().of(factor.of(self.spec.limit))
+        nearest(factor.times(others.complement()), self.spec.limit)
     }
 }

@@ -1,0 +1,124 @@
+//! How attempts leave the fleet: their work ends, they fail, or an incident cuts them.
+
+use windtunnel_policy::Instant;
+use windtunnel_policy::outcome::{FailureClass, Phase, Usage};
+
+use super::attempt::{Attempt, Fall, Fate, FleetRef, Stage};
+use super::{Fleet, Notice, NoticeKind};
+use crate::draw::Purpose;
+use crate::weather::Edge;
+
+impl Fleet {
+    /// Work on an attempt has come to its end.
+    pub(super) fn end(&mut self, now: Instant, handle: FleetRef, notices: &mut Vec<Notice>) {
+        let attempt = *self.attempts.live(handle);
+        let usage = attempt.used_after(attempt.plan.end.into());
+        match attempt.plan.fate {
+            Fate::Fails(_) => self.fail(now, handle, notices),
+            Fate::FallsSilent(_) if !attempt.unseen => {
+                self.sites[usize::from(attempt.target.0)].leave();
+                self.settle(now, handle, usage);
+                self.attempts.live(handle).stage = Stage::Silent;
+            }
+            Fate::FallsSilent(_) => self.close(now, handle, usage),
+            Fate::Answers(verdict) => {
+                self.close(now, handle, usage);
+                let price = &self.sites[usize::from(attempt.target.0)].model.price;
+                let kind = NoticeKind::ended(usage, verdict, price);
+                attempt.tell(handle, kind, notices);
+            }
+        }
+    }
+
+    /// An attempt fails as planned.
+    pub(super) fn fail(&mut self, now: Instant, handle: FleetRef, notices: &mut Vec<Notice>) {
+        let attempt = *self.attempts.live(handle);
+        let Fate::Fails(fall) = attempt.plan.fate else {
+            panic!("an attempt that is to fail has a failure planned: {attempt:?}")
+        };
+        self.fail_with(now, handle, &fall, notices);
+    }
+
+    fn fail_with(
+        &mut self,
+        now: Instant,
+        handle: FleetRef,
+        fall: &Fall,
+        notices: &mut Vec<Notice>,
+    ) {
+        let attempt = *self.attempts.live(handle);
+        let used = self.used(now, &attempt);
+        let usage = attempt.billed(fall.billing, used);
+        self.close(now, handle, used);
+        let price = &self.sites[usize::from(attempt.target.0)].model.price;
+        attempt.tell(handle, NoticeKind::failed(fall.with(usage), price), notices);
+    }
+
+    /// Cuts attempts in flight at the target of `edge`, in the order of their requests.
+    pub(super) fn cut(&mut self, now: Instant, edge: &Edge, notices: &mut Vec<Notice>) {
+        let site = &self.sites[usize::from(edge.target)];
+        let model = &site.model;
+        let (failed, cancelled) = (model.bill_failed, model.bill_cancelled);
+        let subject = model.hash.part(edge.at.as_micros());
+        let is_cut = |attempt: &Attempt| {
+            attempt.target == site.id
+                && edge.cut.hits(attempt.key.draw(Purpose::CutInFlight, subject, attempt.nth))
+        };
+        let mut cut = std::mem::take(&mut self.in_flight);
+        cut.clear();
+        cut.extend(self.attempts.iter().filter(|(_, a)| is_cut(a)).map(|(handle, _)| handle));
+        cut.sort_unstable_by_key(|&handle| {
+            let attempt = self.attempts.live(handle);
+            (attempt.id, attempt.attempt.number)
+        });
+        for &handle in &cut {
+            let phase = self.attempts.live(handle).phase();
+            let begun = phase == Phase::AfterOutput;
+            let fall = Fall {
+                class: if begun { FailureClass::PartialStream } else { FailureClass::Transport },
+                phase,
+                billing: if begun { cancelled } else { failed },
+                ..Fall::at_the_door(FailureClass::Transport, 0)
+            };
+            self.fail_with(now, handle, &fall, notices);
+        }
+        self.in_flight = cut;
+    }
+
+    /// What an attempt has used by `now`.
+    pub(super) fn used(&self, now: Instant, attempt: &Attempt) -> Usage {
+        if attempt.stage.in_work() {
+            let clock = &self.sites[usize::from(attempt.target.0)].clock;
+            attempt.used_after(clock.reading(now) - attempt.start)
+        } else if attempt.silent_since.is_some() {
+            attempt.used_after(attempt.plan.end.into())
+        } else {
+            Usage::default()
+        }
+    }
+
+    /// Takes an attempt that used `used` out of the fleet: its slot or place in the queue comes
+    /// back and its limits are settled. The caller then has [`Site::changed`] do the rest.
+    pub(super) fn close(&mut self, now: Instant, handle: FleetRef, used: Usage) {
+        self.settle(now, handle, used);
+        let attempt = self.attempts.live(handle);
+        let site = &mut self.sites[usize::from(attempt.target.0)];
+        match attempt.stage {
+            Stage::Queued => site.queued -= 1,
+            stage if stage.in_work() => site.leave(),
+            _ => {}
+        }
+        self.attempts.remove(handle);
+    }
+
+    /// Settles the limits an attempt was charged, once.
+    fn settle(&mut self, now: Instant, handle: FleetRef, used: Usage) {
+        let attempt = self.attempts.live(handle);
+        if !std::mem::take(&mut attempt.charged) {
+            return;
+        }
+        for &limit in &self.sites[usize::from(attempt.target.0)].model.limits {
+            self.limits[usize::from(limit)].settle(now, attempt.sent, attempt.ask, used);
+        }
+    }
+}
