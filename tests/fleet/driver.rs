@@ -103,6 +103,8 @@ pub(crate) fn scenario(targets: Vec<TargetModel>, limits: Vec<LimitModel>) -> Sc
     let topology = Topology { targets: known.collect(), classes: Vec::new() };
     Scenario {
         file: empty_file(),
+        source: Default::default(),
+        notes: Vec::new(),
         hash: String::new(),
         targets,
         limits,
