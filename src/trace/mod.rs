@@ -17,6 +17,7 @@ use windtunnel_policy::Instant;
 
 use crate::draw::NameHash;
 use crate::input::{InputError, open};
+use crate::profile::{About, Profile, Row};
 use crate::scenario::{TraceLayout, TraceRow};
 use layout::Columns;
 
@@ -88,6 +89,19 @@ pub fn parse_trace(
 }
 
 impl Trace {
+    /// The traffic profile of this trace: its arrivals and lengths, without its rows.
+    pub fn profile(&self, about: About) -> Profile {
+        let row = |row: &TraceRow| Row {
+            at_us: row.at.as_micros(),
+            input: row.input,
+            output: row.output,
+            session: row.session,
+            label: String::new(),
+        };
+        let rows: Vec<Row> = self.rows.iter().map(row).collect();
+        Profile::from_trace(&rows, about).expect("a trace has rows, sorted by time")
+    }
+
     /// SHA-256 over the rows.
     pub fn digest(&self) -> [u8; 32] {
         let mut hash = Sha256::new();

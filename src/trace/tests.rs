@@ -104,3 +104,25 @@ fn mistakes_name_line_and_column() {
     assert!(error.contains("no column `input_tokens`; did you mean `inputtokens`?"), "{error}");
     assert!(csv("", &own()).unwrap_err().contains("is empty"));
 }
+
+/// The shipped profile was computed from the same trace by another reader of its rows.
+#[test]
+fn the_profile_of_a_trace_is_the_shipped_one() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/data/azure_conv.csv");
+    let path = Path::new(path);
+    if !path.exists() {
+        eprintln!("skipped: {} is not there", path.display());
+        return;
+    }
+    let trace = read_trace(path, &TraceLayout::Azure2023).expect("a trace");
+    let about = About {
+        name: String::new(),
+        description: String::new(),
+        source: String::new(),
+        licence: String::new(),
+        date: String::new(),
+    };
+    let minutes = |yaml: &str| yaml.split_once("\nminutes:").map(|parts| parts.1.to_string());
+    let shipped = include_str!("../../models/traffic/azure-2023-conversation.yaml");
+    assert_eq!(minutes(&trace.profile(about).to_yaml()), minutes(shipped));
+}

@@ -47,8 +47,8 @@ fn minute(minutes: u64) -> Instant {
 
 /// What holds at a target from `at` on.
 fn at(weather: &Weather, target: u16, at: Instant) -> &Conditions {
-    let before = weather.edges.iter().filter(|edge| edge.target == target && edge.at <= at);
-    &weather.conditions[before.last().map_or(0, |edge| edge.conditions as usize)]
+    let mut before = weather.edges.iter().filter(|edge| edge.target == target && edge.at <= at);
+    &weather.conditions[before.next_back().map_or(0, |edge| edge.conditions as usize)]
 }
 
 fn failing(weather: &Weather, seconds: u64) -> f64 {
