@@ -76,8 +76,9 @@ impl SourceFile {
 pub(crate) fn open(path: &Path) -> Result<File, InputError> {
     let name = path.display().to_string();
     let refuse = |e: std::io::Error| match e.kind() {
-        std::io::ErrorKind::NotFound => InputError::new(&name, "no such file")
-            .fix("check the path; `windtunnel list` names what is shipped"),
+        std::io::ErrorKind::NotFound => {
+            InputError::new(&name, "no such file").fix("check the path")
+        }
         _ => InputError::new(&name, format!("cannot be read: {}", plain(&e))),
     };
     let meta = std::fs::metadata(path).map_err(refuse)?;

@@ -112,7 +112,10 @@ fn words(file: &SourceFile, error: &Error) -> (String, String) {
         }
         Error::UnknownAnchor { .. } => aliases(),
         Error::Budget { breach, .. } => limits(breach),
-        other => (plain_text(other), String::new()),
+        other => match plain_text(other) {
+            text if text.starts_with("recursion limit") => too_deep(),
+            text => (text, String::new()),
+        },
     }
 }
 
@@ -124,12 +127,14 @@ fn aliases() -> (String, String) {
     ("YAML anchors and aliases are not used here".into(), "write the value out".into())
 }
 
+fn too_deep() -> (String, String) {
+    ("is nested deeper than 32 levels".into(), "no file here needs more than ten".into())
+}
+
 fn limits(breach: &BudgetBreach) -> (String, String) {
     match breach {
         BudgetBreach::Aliases { .. } | BudgetBreach::Anchors { .. } => aliases(),
-        BudgetBreach::Depth { .. } => {
-            ("is nested deeper than 32 levels".into(), "no file here needs more than ten".into())
-        }
+        BudgetBreach::Depth { .. } => too_deep(),
         BudgetBreach::Documents { .. } => several_documents(),
         _ => ("is too large".into(), "at most 200000 values fit in one file".into()),
     }
