@@ -4,11 +4,12 @@ use std::path::Path;
 
 use crate::input::{InputError, SourceFile, read_yaml, top_level_keys};
 use crate::library::{Kind, read_policy};
+use crate::profile::Profile;
 use crate::scenario::{ModelCard, Scenario};
 use crate::schema;
 
 /// Checks each file as what its content says it is: a scenario with all it names, a model card, a
-/// policy. Returns what is wrong, at most one mistake a file, in the order of the paths.
+/// policy, a traffic profile. Returns what is wrong, at most one mistake a file, in the order of the paths.
 pub fn check<P: AsRef<Path>>(paths: &[P]) -> Vec<InputError> {
     paths.iter().filter_map(|path| check_file(path.as_ref()).err()).collect()
 }
@@ -24,7 +25,7 @@ pub fn check_file(path: &Path) -> Result<Kind, InputError> {
         Kind::Scenario => drop(Scenario::read(file)?.load_policies()?),
         Kind::Policy => drop(read_policy(&file)?),
         Kind::Card => drop(ModelCard::read(&file)?),
-        Kind::Profile => {}
+        Kind::Profile => drop(Profile::read(&file)?),
     }
     Ok(kind)
 }
@@ -38,9 +39,9 @@ pub fn kind_of(file: &SourceFile) -> Result<Kind, InputError> {
     read_yaml::<serde::de::IgnoredAny>(file)?;
     let keys = top_level_keys(file);
     let mut best = (0, None);
-    for kind in [Kind::Scenario, Kind::Policy, Kind::Card] {
+    for kind in Kind::ALL {
         let fields = schema::fields(kind);
-        // Every kind has a name and a description.
+        // Names and descriptions tell nothing, and two kinds have sources.
         let telling = |key: &&String| !matches!(key.as_str(), "name" | "description" | "sources");
         let score = keys.iter().filter(telling).filter(|key| fields.contains(key)).count();
         if score > best.0 {
@@ -48,7 +49,10 @@ pub fn kind_of(file: &SourceFile) -> Result<Kind, InputError> {
         }
     }
     best.1.ok_or_else(|| {
-        InputError::new(&file.name, "is neither a scenario, nor a policy, nor a model card")
-            .fix("`windtunnel schema` prints what each holds")
+        InputError::new(
+            &file.name,
+            "is neither a scenario, nor a policy, a model card or a profile",
+        )
+        .fix("`windtunnel schema` prints what each holds")
     })
 }

@@ -34,7 +34,7 @@ fn text_that_is_no_file_of_ours() {
     table(&[
         (S, ALL, "", "plain.yaml: is empty"),
         (S, ALL, "# a comment\n", "plain.yaml: is empty"),
-        (S, ALL, "- a\n- b\n", "is neither a scenario, nor a policy, nor a model card"),
+        (S, ALL, "- a\n- b\n", "is neither a scenario, nor a policy, a model card or a profile"),
         (S, ALL, "just words\n", "is neither a scenario"),
         (S, ALL, "colour: red\n", "is neither a scenario"),
         (S, "name: plain\n", "name: \"plain\n", "plain.yaml:"),
@@ -246,7 +246,7 @@ fn traces_with_malformed_rows() {
     table(&[
         (TRACED, "file: plain-trace.csv", "file: nowhere.csv", "traced.yaml:14:11: classes.chat.traffic.arrivals.trace.file: "),
         (TRACED, "file: plain-trace.csv", "file: traced.yaml", "expected a trace that ends in .csv or .jsonl"),
-        (TRACED, "horizon: 60s", "horizon: 10m", "covers 90s of the horizon, 600s"),
+        (TRACED, "horizon: 60s", "horizon: 10m", "covers 135s of the horizon, 600s"),
         (TRACED, "time_unit: ms", "time_unit: minutes", "no unit of time is called `minutes`"),
         (TRACED, "input_tokens: input_tokens", "input_tokens: inptokens", "no column `inptokens`; did you mean `input_tokens`?"),
         (T, ALL, "", "plain-trace.csv: is empty"),

@@ -6,8 +6,9 @@ use proptest::prelude::*;
 use windtunnel::check::kind_of;
 use windtunnel::input::{InputError, SourceFile};
 use windtunnel::library::{Kind, list, read_policy};
+use windtunnel::profile::Profile;
 use windtunnel::scenario::{ModelCard, Scenario, TraceColumns, TraceLayout};
-use windtunnel::stats::gate::{Dimension, Gate, Known};
+use windtunnel::stats::{Dimension, Gate, Known};
 use windtunnel::trace::{TraceFormat, parse_trace};
 
 /// One change of a text.
@@ -100,7 +101,7 @@ fn shipped() -> &'static [(Kind, String, &'static str)] {
     static ALL: OnceLock<Vec<(Kind, String, &str)>> = OnceLock::new();
     ALL.get_or_init(|| {
         let of = |kind| list(kind).into_iter().map(move |file| (kind, file.path, file.text));
-        [Kind::Scenario, Kind::Policy, Kind::Card].into_iter().flat_map(of).collect()
+        Kind::ALL.into_iter().flat_map(of).collect()
     })
 }
 
@@ -110,7 +111,7 @@ fn read(kind: Kind, name: &str, text: String) -> Result<(), InputError> {
         Kind::Scenario => Scenario::read(file).map(drop),
         Kind::Policy => read_policy(&file).map(drop),
         Kind::Card => ModelCard::read(&file).map(drop),
-        Kind::Profile => Ok(()),
+        Kind::Profile => Profile::read(&file).map(drop),
     }
 }
 
@@ -152,7 +153,7 @@ proptest! {
         if let Err(error) = kind_of(&file) {
             prop_assert!(is_clear(&error), "{error}");
         }
-        for kind in [Kind::Scenario, Kind::Policy, Kind::Card] {
+        for kind in Kind::ALL {
             // A policy may be all defaults, which `{}` is.
             if let Err(error) = read(kind, "noise", file.text.clone()) {
                 prop_assert!(is_clear(&error), "{error}");

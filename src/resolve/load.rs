@@ -5,6 +5,7 @@ use windtunnel_policy::config::Policy;
 use super::{card::check_card, resolve};
 use crate::input::{InputError, Place, SourceFile, read_yaml};
 use crate::library::{Kind, find, find_beside, read_policy};
+use crate::profile::Profile;
 use crate::scenario::{ModelCard, Scenario, ScenarioFile};
 
 impl Scenario {
@@ -49,5 +50,20 @@ impl ModelCard {
         let card: ModelCard = read_yaml(source)?;
         check_card(&card, &Place::root(source))?;
         Ok(card)
+    }
+}
+
+impl Profile {
+    /// Reads and checks a traffic profile from a file's text.
+    ///
+    /// # Errors
+    /// The file holds a mistake.
+    pub fn read(source: &SourceFile) -> Result<Profile, InputError> {
+        let profile: Profile = read_yaml(source)?;
+        match profile.check() {
+            Ok(()) => Ok(profile),
+            Err(error) => Err(InputError::new(&source.name, error.to_string())
+                .fix("make it anew with `windtunnel profile`")),
+        }
     }
 }

@@ -9,14 +9,17 @@ use super::frame::LONGEST;
 use crate::dist::Dist;
 use crate::input::{InputError, Place, SourceFile};
 use crate::library::{Kind, find_beside};
+use crate::profile::Profile;
 use crate::scenario::{
-    Arrivals, DistSpec, ProfileUse, Rate, RateStep, Recorded, ScenarioFile, TokenSpec, TraceUse,
-    Traffic,
+    Arrivals, DistSpec, Factor, ProfileUse, Rate, RateStep, Recorded, ScenarioFile, TokenSpec,
+    TraceUse, Traffic,
 };
 use crate::trace::read_trace;
 
 /// Requests a scenario may be expected to make: more would not fit in memory.
 const MOST_REQUESTS: f64 = 50e6;
+/// The most a profile is scaled by.
+const MOST_LAYERS: f64 = 1_000.0;
 /// A closed loop's users think at least this long on average, so that it cannot spin.
 const SHORTEST_THINK: Duration = Duration::from_millis(1);
 
@@ -195,8 +198,20 @@ fn profile(
 ) -> Result<Load, InputError> {
     let file =
         find_beside(Kind::Profile, &used.file, source).map_err(|e| at.key("file").adopt(e))?;
-    let _ = (horizon, file);
-    Err(at.error("traffic profiles cannot be read yet"))
+    let profile = Profile::read(&file)?;
+    let span = Duration::from_secs(profile.seconds());
+    covers(span, used.tile, horizon, &at.key("file"))?;
+    let scale = used.scale.unwrap_or(Factor::ONE).get();
+    if scale > MOST_LAYERS {
+        return Err(at.key("scale").error(format!("is above {MOST_LAYERS}")));
+    }
+    let requests = profile.requests() as f64 * scale;
+    Ok(Load {
+        expected: requests * in_seconds(horizon) / in_seconds(span),
+        recorded: Some(Recorded::Profile(Arc::new(profile))),
+        digest: Some(file.text.into_bytes()),
+        ..Load::drawn(0.0)
+    })
 }
 
 fn trace(
@@ -211,10 +226,13 @@ fn trace(
     };
     let trace =
         read_trace(&folder.join(&used.file), &used.layout).map_err(|e| at.key("file").adopt(e))?;
-    let scale = used.scale.map_or(1.0, |scale| scale.get());
+    let scale = used.scale.unwrap_or(Factor::ONE).get();
+    // A trace stands for the time to its last row and one mean gap more, so that repeating it
+    // keeps the rate.
     let last = trace.rows[trace.rows.len() - 1].at.as_micros();
-    // The trace lasts until its last request; repeated, the next one follows a mean gap later.
-    let span = Duration::from_micros((last as f64 / scale) as u64);
+    let gaps = trace.rows.len() as u64 - 1;
+    let period = if gaps == 0 { 0 } else { last + last.div_ceil(gaps) };
+    let span = Duration::from_micros((period as f64 / scale) as u64);
     covers(span, used.tile, horizon, &at.key("file"))?;
     let repeats = if used.tile { (in_seconds(horizon) / in_seconds(span)).max(1.0) } else { 1.0 };
     Ok(Load {
