@@ -6,7 +6,7 @@ use super::arrivals::Arrival;
 use super::{Marks, WorldError, WorldRequest};
 use crate::dist::Dist;
 use crate::draw::{Key, NameHash, Purpose};
-use crate::scenario::{DistSpec, Quantity, Scenario, Tokens, Traffic};
+use crate::scenario::{DistSpec, Quantity, Scenario, Tokens};
 
 /// The distributions of one route class.
 #[derive(Clone, Debug)]
@@ -20,7 +20,7 @@ pub(super) struct ClassDraws {
     /// The output limit where neither class nor trace states it: the reference target's most.
     card_max_output: u32,
     patience: Option<Dist>,
-    cancels_after: Dist,
+    cancels_after: Option<Dist>,
     /// Shares of requests that bear a mark, and what decides it.
     marks: [(Marks, Purpose, Share); 5],
 }
@@ -49,8 +49,7 @@ impl ClassDraws {
             max_output: tokens.and_then(|t| t.max_output).map(Tokens::get),
             card_max_output: scenario.targets[class.reference.0 as usize].max_output_tokens,
             patience: optional(&class.name, traffic.patience.as_ref())?,
-            cancels_after: cancel_times(traffic, class.deadline)
-                .map_err(|e| WorldError::traffic(&class.name, e))?,
+            cancels_after: optional(&class.name, traffic.cancels_after.as_ref())?,
             marks: [
                 (Marks::STREAMED, Purpose::Streamed, traffic.streamed),
                 (Marks::INVALID, Purpose::Malformed, traffic.invalid),
@@ -84,11 +83,16 @@ impl ClassDraws {
             .max(1);
 
         let marks = (self.marks.iter())
-            .filter(|&&(_, purpose, share)| share.hits(draw(purpose)))
+            // Most shares are nothing or all, and then there is nothing to draw.
+            .filter(|&&(_, purpose, share)| {
+                share == Share::ONE || share > Share::ZERO && share.hits(draw(purpose))
+            })
             .fold(Marks::NONE, |all, &(mark, ..)| all.with(mark));
-        let wait = |dist: &Dist, purpose| Duration::from_micros(dist.sample(draw(purpose)));
-        let mut patience =
-            self.patience.as_ref().map_or(Duration::MAX, |dist| wait(dist, Purpose::Patience));
+        let wait = |dist: &Option<Dist>, purpose| match dist {
+            Some(dist) => Duration::from_micros(dist.sample(draw(purpose))),
+            None => Duration::MAX,
+        };
+        let mut patience = wait(&self.patience, Purpose::Patience);
         if marks.has(Marks::CANCELS) {
             patience = patience.min(wait(&self.cancels_after, Purpose::CancelTime));
         }
@@ -96,6 +100,7 @@ impl ClassDraws {
             at: arrival.at,
             key,
             session: match arrival.session {
+                // Count 1: the child may also be a request's key, which is asked at count 0.
                 Some(session) => self.key.child(session).draw(Purpose::Session, NameHash::NONE, 1),
                 None => draw(Purpose::Session),
             },
@@ -107,15 +112,6 @@ impl ClassDraws {
             class: self.class,
             marks,
         }
-    }
-}
-
-/// When callers cancel for reasons of their own; at any time before the deadline where the class
-/// does not say.
-fn cancel_times(traffic: &Traffic, deadline: Duration) -> Result<Dist, String> {
-    match &traffic.cancels_after {
-        Some(spec) => spec.dist(),
-        None => DistSpec::Uniform { from: Duration::ZERO, to: deadline }.dist(),
     }
 }
 
