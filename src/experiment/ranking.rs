@@ -46,6 +46,17 @@ pub enum Identified {
     No,
 }
 
+impl Ahead {
+    /// The policy ahead, of the two at these positions.
+    pub fn of(self, first: usize, second: usize) -> Option<usize> {
+        match self {
+            Ahead::First => Some(first),
+            Ahead::Second => Some(second),
+            Ahead::Neither => None,
+        }
+    }
+}
+
 impl Ranking {
     /// The ranking by success; `None` where the extremes were not run, or there is one policy.
     pub(super) fn of(experiment: &Experiment, catalogue: &Catalogue) -> Option<Ranking> {

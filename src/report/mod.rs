@@ -1,3 +1,54 @@
 //! Findings as bytes: tables, JSON and CSV; rows of a ledger; timelines and charts.
+//!
+//! A [`Report`] is what was found, with all that is needed to name it. Its methods return text;
+//! writing it is the business of the command line.
 
+mod csv;
 mod format;
+mod json;
+mod notes;
+mod numbers;
+mod table;
+mod verdict;
+
+use crate::experiment::{Experiment, Findings, Options};
+use crate::measures::Catalogue;
+use crate::scenario::Scenario;
+
+/// The version of windtunnel, named in every output.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The version of the shapes of JSON, CSV, ledger and timeline; `docs/output.md` describes them.
+pub const FORMAT: u32 = 1;
+
+/// What was found, and in what.
+#[derive(Clone, Copy, Debug)]
+pub struct Report<'a> {
+    /// The scenario.
+    pub scenario: &'a Scenario,
+    /// How it was run.
+    pub options: &'a Options,
+    /// The runs.
+    pub experiment: &'a Experiment,
+    /// Its measures.
+    pub catalogue: &'a Catalogue,
+    /// What was found.
+    pub findings: &'a Findings,
+}
+
+impl Report<'_> {
+    /// Tables and a conclusion for people. Lines end in a line feed; nothing depends on a terminal.
+    pub fn table(&self, by_class: bool) -> String {
+        table::render(self, by_class)
+    }
+
+    /// One JSON object, indented.
+    pub fn json(&self) -> String {
+        json::render(self)
+    }
+
+    /// One row per policy, route class and measure.
+    pub fn csv(&self) -> String {
+        csv::render(self)
+    }
+}

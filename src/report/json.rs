@@ -1,0 +1,164 @@
+//! JSON: one object, described in `docs/output.md`.
+
+use serde_json::{Map, Value, json};
+
+use super::numbers::{correlation, rounded};
+use super::{FORMAT, Report, VERSION, format};
+use crate::experiment::{GateFinding, Identified, PolicyFindings, Ranking, Setting};
+use crate::measures::Measure;
+use crate::stats::{Estimate, Outcome, Paired};
+
+pub(super) fn render(report: &Report<'_>) -> String {
+    let findings = report.findings;
+    let policies: Vec<Value> = findings.policies.iter().map(|p| policy(report, p)).collect();
+    let gates: Vec<Value> = findings.gates.iter().map(gate).collect();
+    let object = json!({
+        "windtunnel": head(report),
+        "scenario": scenario(report),
+        "policies": policies,
+        "stickiness": findings.stickiness.as_ref().map(|ranking| stickiness(report, ranking)),
+        "gates": gates,
+        "conclusion": report.conclusion(),
+    });
+    let mut text = serde_json::to_string_pretty(&object).expect("plain values");
+    text.push('\n');
+    text
+}
+
+fn head(report: &Report<'_>) -> Value {
+    let hashes = report.findings.policies.iter().map(|p| (p.name.clone(), json!(p.hash)));
+    json!({
+        "version": VERSION,
+        "format": FORMAT,
+        "seed": report.options.seed,
+        "worlds": report.experiment.worlds.len(),
+        "worlds_wanted": report.options.worlds,
+        "resample": report.options.resample,
+        "intervals_cover": report.covers(),
+        "scenario_hash": report.scenario.hash,
+        "policy_hashes": hashes.collect::<Map<String, Value>>(),
+    })
+}
+
+fn scenario(report: &Report<'_>) -> Value {
+    let file = &report.scenario.file;
+    let classes: Vec<&str> = report.scenario.classes.iter().map(|c| c.name.as_str()).collect();
+    let targets: Vec<&str> = report.scenario.targets.iter().map(|t| t.name.as_str()).collect();
+    json!({
+        "name": file.name,
+        "shows": file.shows,
+        "expect": file.expect,
+        "hypothesis": file.hypothesis,
+        "warm_up": seconds(file.warm_up),
+        "horizon": seconds(file.horizon),
+        "classes": classes,
+        "targets": targets,
+    })
+}
+
+fn policy(report: &Report<'_>, policy: &PolicyFindings) -> Value {
+    let measures = report.catalogue.measures();
+    let named = |(measure, estimate): (&Measure, &Estimate)| {
+        (measure.name.clone(), figure(report, measure, estimate))
+    };
+    let all: Map<String, Value> = measures.iter().zip(&policy.figures).map(named).collect();
+    let classes = report.scenario.classes.iter().zip(&policy.by_class).map(|(class, figures)| {
+        let figures = measures.iter().zip(figures).filter_map(|(m, f)| Some((m, f.as_ref()?)));
+        (class.name.clone(), Value::Object(figures.map(named).collect()))
+    });
+    let differences = measures.iter().zip(&policy.differences);
+    let differences = differences.map(|(m, paired)| (m.name.clone(), difference(paired)));
+    json!({
+        "name": policy.name,
+        "hash": policy.hash,
+        "measures": all,
+        "by_class": classes.collect::<Map<String, Value>>(),
+        "differences": differences.collect::<Map<String, Value>>(),
+    })
+}
+
+fn figure(report: &Report<'_>, measure: &Measure, estimate: &Estimate) -> Value {
+    let mut figure = json!({
+        "value": estimate.value,
+        "unit": measure.unit,
+        "ci95": interval(estimate.ci95),
+        "n": estimate.n,
+    });
+    if let Some(note) = report.note(measure, estimate) {
+        figure["note"] = json!(note);
+    }
+    figure
+}
+
+fn difference(paired: &Paired) -> Value {
+    let mut difference = json!({
+        "difference": paired.difference,
+        "ci95": interval(paired.ci95),
+        "verdict": paired.verdict.map(format::mark),
+        "correlation": paired.correlation.map(correlation),
+    });
+    if let Some(note) = paired.note {
+        difference["note"] = json!(note.to_string());
+    }
+    difference
+}
+
+fn stickiness(report: &Report<'_>, ranking: &Ranking) -> Value {
+    let name = |position: usize| &report.findings.policies[position].name;
+    let success = ranking.success.iter().enumerate().map(|(position, by_setting)| {
+        let settings = Setting::ALL.iter().zip(by_setting);
+        let settings = settings.map(|(setting, estimate)| {
+            let value = json!({"value": estimate.value, "ci95": interval(estimate.ci95)});
+            (setting.name().to_owned(), value)
+        });
+        (name(position).clone(), Value::Object(settings.collect()))
+    });
+    let pairs = ranking.pairs.iter().map(|pair| {
+        let ahead = Setting::ALL.iter().zip(pair.ahead).map(|(setting, ahead)| {
+            let winner = ahead.of(pair.first, pair.second).map(|position| name(position).clone());
+            (setting.name().to_owned(), json!(winner))
+        });
+        json!({
+            "policies": [name(pair.first), name(pair.second)],
+            "ahead": ahead.collect::<Map<String, Value>>(),
+            "identified": match pair.identified() {
+                Identified::Yes => "yes",
+                Identified::InPart => "in part",
+                Identified::No => "no",
+            },
+        })
+    });
+    json!({
+        "success": success.collect::<Map<String, Value>>(),
+        "pairs": pairs.collect::<Vec<Value>>(),
+    })
+}
+
+fn gate(finding: &GateFinding) -> Value {
+    let result = finding.result;
+    let (outcome, worlds_needed, reason) = match result.outcome {
+        Outcome::Passed => ("passed", None, None),
+        Outcome::Failed => ("failed", None, None),
+        Outcome::Undecided { worlds_needed, doubt } => {
+            ("undecided", worlds_needed, Some(doubt.to_string()))
+        }
+    };
+    json!({
+        "gate": finding.gate.to_string(),
+        "policy": finding.policy,
+        "outcome": outcome,
+        "measured": result.measured,
+        "limit": result.limit,
+        "margin": result.margin,
+        "reason": reason,
+        "worlds_needed": worlds_needed,
+    })
+}
+
+fn interval(ci95: Option<(f64, f64)>) -> Option<[f64; 2]> {
+    ci95.map(rounded).map(|(lo, hi)| [lo, hi])
+}
+
+fn seconds(duration: windtunnel_policy::Duration) -> f64 {
+    duration.as_micros() as f64 / 1e6
+}

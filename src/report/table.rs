@@ -1,0 +1,203 @@
+//! Tables for people.
+
+use comfy_table::{Cell, CellAlignment, Table, presets};
+
+use super::format::{difference, figure};
+use super::notes::short_hash;
+use super::{Report, VERSION};
+use crate::experiment::{Identified, Ranking, Setting};
+use crate::measures::{Block, Measure};
+use crate::stats::{Dimension, Estimate, Outcome, Verdict};
+
+pub(super) fn render(report: &Report<'_>, by_class: bool) -> String {
+    let mut sections = vec![head(report), measures(report)];
+    if report.findings.policies.len() > 1 {
+        sections.push(differences(report));
+    }
+    sections.extend(report.findings.stickiness.as_ref().map(|r| stickiness(report, r)));
+    if by_class {
+        sections.extend((0..report.scenario.classes.len()).map(|class| of_class(report, class)));
+    }
+    if !report.findings.gates.is_empty() {
+        sections.push(gates(report));
+    }
+    sections.push(section("Conclusion", &report.conclusion().join("\n")));
+    sections.join("\n")
+}
+
+fn head(report: &Report<'_>) -> String {
+    let file = &report.scenario.file;
+    let worlds = report.experiment.worlds.len();
+    let mut lines = vec![
+        format!("windtunnel {VERSION}"),
+        format!("scenario   {} ({})", file.name, short_hash(&report.scenario.hash)),
+    ];
+    for policy in &report.findings.policies {
+        lines.push(format!("policy     {} ({})", policy.name, short_hash(&policy.hash)));
+    }
+    let plural = if worlds == 1 { "world" } else { "worlds" };
+    lines.push(format!("seed       {}, {worlds} {plural}", report.options.seed));
+    lines.push(format!("intervals  95 %, over worlds: {}", report.covers()));
+    lines.extend(report.missing_worlds().map(|text| format!("note       {text}")));
+    lines.extend(report.assumed_quality().map(|text| format!("note       task_success {text}")));
+    if let Some(hypothesis) = &file.hypothesis {
+        lines.push(format!("hypothesis {}", hypothesis.trim()));
+    }
+    lines.join("\n") + "\n"
+}
+
+/// One row per measure, one column per policy.
+fn measures(report: &Report<'_>) -> String {
+    let figures = |policy: usize, row: usize| Some(report.findings.policies[policy].figures[row]);
+    let alone = report.findings.policies.len() == 1;
+    let mut table = Frame::new(names(report), alone);
+    let measures = report.catalogue.measures();
+    let mut block = None;
+    for (row, measure) in measures.iter().enumerate() {
+        if block.replace(measure.block) != Some(measure.block) && row > 0 {
+            table.gap();
+        }
+        table.measure(measure, |policy| figures(policy, row));
+    }
+    section("Measures", &table.text())
+}
+
+/// The measures of one route class.
+fn of_class(report: &Report<'_>, class: usize) -> String {
+    let mut table = Frame::new(names(report), false);
+    for (row, measure) in report.catalogue.measures().iter().enumerate() {
+        if measure.by_class() {
+            table.measure(measure, |policy| report.findings.policies[policy].by_class[class][row]);
+        }
+    }
+    section(&format!("Route class {}", report.scenario.classes[class].name), &table.text())
+}
+
+fn differences(report: &Report<'_>) -> String {
+    let base = &report.findings.policies[0].name;
+    let others = &report.findings.policies[1..];
+    let names = others.iter().map(|policy| policy.name.as_str()).collect();
+    let mut table = Frame::new(names, false);
+    for (row, measure) in report.catalogue.measures().iter().enumerate() {
+        let paired: Vec<_> = others.iter().map(|policy| &policy.differences[row]).collect();
+        let told = |p: &&crate::stats::Paired| {
+            p.difference.is_some() && p.verdict != Some(Verdict::Identical)
+        };
+        // Only the answer is shown in full; elsewhere, rows that say nothing are left out.
+        if measure.block == Block::Answer || paired.iter().any(told) {
+            let cells = paired.iter().map(|paired| difference(paired, measure.dimension));
+            table.row(measure.name.clone(), cells.collect());
+        }
+    }
+    let title = format!("Differences to {base} (same worlds, paired)");
+    section(&title, &table.text())
+}
+
+fn stickiness(report: &Report<'_>, ranking: &Ranking) -> String {
+    let settings = [
+        "0: no failure sticks to its request",
+        "as declared",
+        "1: every failure sticks to its request",
+    ];
+    let mut table = Frame::new(names(report), false);
+    for (setting, label) in settings.into_iter().enumerate() {
+        let cells = ranking.success.iter().map(|success| {
+            let estimate: &Estimate = &success[setting];
+            figure(estimate, Dimension::Share)
+        });
+        table.row(label.into(), cells.collect());
+    }
+    let open = |pair: &&crate::experiment::Pair| pair.identified() != Identified::Yes;
+    let verdict = match ranking.pairs.iter().filter(open).count() {
+        0 => "The ranking is the same at every stickiness.",
+        _ => "The ranking is NOT IDENTIFIED: it turns with the stickiness (see the conclusion).",
+    };
+    debug_assert_eq!(settings.len(), Setting::ALL.len());
+    section("Success by stickiness of failures", &(table.text() + verdict))
+}
+
+fn gates(report: &Report<'_>) -> String {
+    let mut table = frame(&["gate", "policy", "measured", "limit", "outcome"]);
+    for finding in &report.findings.gates {
+        let dimension = report.catalogue.find(&finding.gate.measure).map(|m| m.dimension);
+        let dimension = dimension.expect("a gate names a measure it was parsed with");
+        let shown = |value: Option<f64>| {
+            value.map_or("–".into(), |value| super::format::amount(value, dimension))
+        };
+        let outcome = match finding.result.outcome {
+            Outcome::Passed => "passed".to_owned(),
+            Outcome::Failed => "FAILED".to_owned(),
+            outcome @ Outcome::Undecided { .. } => outcome.to_string(),
+        };
+        table.add_row([
+            finding.gate.to_string(),
+            finding.policy.clone(),
+            shown(finding.result.measured),
+            shown(finding.result.limit),
+            outcome,
+        ]);
+    }
+    section("Gates", &text(&table))
+}
+
+fn names<'a>(report: &Report<'a>) -> Vec<&'a str> {
+    report.findings.policies.iter().map(|policy| policy.name.as_str()).collect()
+}
+
+/// A table with a label and one column per policy.
+struct Frame {
+    table: Table,
+    policies: usize,
+    described: bool,
+}
+
+impl Frame {
+    fn new(policies: Vec<&str>, described: bool) -> Frame {
+        let last = described.then_some("meaning");
+        let columns: Vec<&str> =
+            [""].into_iter().chain(policies.iter().copied()).chain(last).collect();
+        let mut table = frame(&columns);
+        for column in 1..=policies.len() {
+            let column = table.column_mut(column).expect("the column was made above");
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+        Frame { table, policies: policies.len(), described }
+    }
+
+    fn measure(&mut self, measure: &Measure, of: impl Fn(usize) -> Option<Estimate>) {
+        let shown = |estimate: Estimate| figure(&estimate, measure.dimension);
+        let mut cells: Vec<String> =
+            (0..self.policies).map(|policy| of(policy).map_or("–".into(), shown)).collect();
+        if self.described {
+            cells.push(measure.describes.clone());
+        }
+        self.row(measure.name.clone(), cells);
+    }
+
+    fn row(&mut self, label: String, cells: Vec<String>) {
+        self.table.add_row([label].into_iter().chain(cells).map(Cell::new));
+    }
+
+    fn gap(&mut self) {
+        self.table.add_row([""]);
+    }
+
+    fn text(&self) -> String {
+        text(&self.table)
+    }
+}
+
+fn frame(columns: &[&str]) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_BORDERS_ONLY).set_header(columns);
+    table
+}
+
+/// The table without spaces at line ends, which editors and diffs stumble over.
+fn text(table: &Table) -> String {
+    table.to_string().lines().map(|line| format!("{}\n", line.trim_end())).collect()
+}
+
+fn section(title: &str, body: &str) -> String {
+    format!("{title}\n{}\n", body.trim_end())
+}

@@ -1,0 +1,147 @@
+//! The conclusion, in words.
+
+use super::Report;
+use super::format::{amount, difference};
+use crate::experiment::{Identified, Pair, Ranking};
+use crate::stats::{Dimension, Paired, Verdict};
+
+impl Report<'_> {
+    /// What to take away, one sentence a line.
+    pub fn conclusion(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        if self.findings.policies.len() == 1 {
+            lines.extend(self.alone());
+        } else {
+            lines.extend(self.best());
+            lines.extend((1..self.findings.policies.len()).map(|position| self.against(position)));
+            lines.extend(self.findings.stickiness.iter().flat_map(|r| self.unidentified(r)));
+        }
+        let hypothesis = self.scenario.file.hypothesis.as_ref();
+        lines.extend(hypothesis.map(|what| format!("This scenario is a hypothesis: {what}")));
+        lines
+    }
+
+    /// One policy: what recovery gained.
+    fn alone(&self) -> Option<String> {
+        let (raw, success) = (self.value("raw_success", 0)?, self.value("success", 0)?);
+        let cost = self.value("cost_per_1k", 0).map(|cost| amount(cost, Dimension::Dollars));
+        let mut text = format!(
+            "`{}` answers {} of requests, {} by the first attempt",
+            self.name(0),
+            amount(success, Dimension::Share),
+            amount(raw, Dimension::Share),
+        );
+        if let Some(cost) = cost {
+            text += &format!(", at {cost} per 1,000 requests");
+        }
+        if let Some(without) = self.value("no_recovery_success", 0) {
+            let gain = points(success - without);
+            text += &format!("; against no recovery in the same worlds that is {gain}");
+        }
+        Some(text + ".")
+    }
+
+    /// Which policy answers most, and which cannot be told from it.
+    fn best(&self) -> Option<String> {
+        let success = |position| self.value("success", position).unwrap_or(0.0);
+        let best = (0..self.findings.policies.len())
+            .reduce(|best, next| if success(next) > success(best) { next } else { best })?;
+        let share = amount(self.value("success", best)?, Dimension::Share);
+        let pairs = self.findings.stickiness.iter().flat_map(|ranking| &ranking.pairs);
+        let level: Vec<String> = pairs
+            .filter_map(|pair| level_with(pair, best))
+            .map(|other| format!("`{}`", self.name(other)))
+            .collect();
+        let name = self.name(best);
+        Some(if level.is_empty() {
+            format!("`{name}` answers most: {share} of requests.")
+        } else {
+            let others = level.join(", ");
+            format!("`{name}` answers {share} of requests; {others} cannot be told from it.")
+        })
+    }
+
+    /// One policy against the first, in figures.
+    fn against(&self, position: usize) -> String {
+        let words = |measure: &str, dimension| {
+            let paired = self.paired(measure, position)?;
+            Some(match paired.verdict {
+                Some(Verdict::Identical) => "the same".into(),
+                _ => difference(paired, dimension),
+            })
+        };
+        let parts = [
+            ("success", "success", Dimension::Share),
+            ("cost per 1,000 requests", "cost_per_1k", Dimension::Dollars),
+            ("attempts per request", "attempts_per_request", Dimension::Count),
+            ("added latency p99", "added_latency_p99", Dimension::Seconds),
+        ];
+        let parts: Vec<String> = parts
+            .into_iter()
+            .filter_map(|(label, measure, dimension)| {
+                Some(format!("{label} {}", words(measure, dimension)?))
+            })
+            .filter(|part| !part.ends_with('–'))
+            .collect();
+        format!("`{}` against `{}`: {}.", self.name(position), self.name(0), parts.join(", "))
+    }
+
+    /// Pairs whose order depends on how far failures stick.
+    fn unidentified(&self, ranking: &Ranking) -> Vec<String> {
+        let line = |pair: &Pair| {
+            let (first, second) = (self.name(pair.first), self.name(pair.second));
+            match pair.identified() {
+                Identified::Yes => None,
+                Identified::No => Some(format!(
+                    "Not identified: whether `{first}` or `{second}` answers more turns with how \
+                     far failures stick to their request, which nobody publishes.",
+                )),
+                Identified::InPart => {
+                    let winner = pair
+                        .ahead
+                        .iter()
+                        .find_map(|ahead| ahead.of(pair.first, pair.second))
+                        .expect("one is ahead somewhere");
+                    let winner = self.name(winner);
+                    Some(format!(
+                        "Not identified: of `{first}` and `{second}`, `{winner}` answers more at \
+                         some stickiness of failures, and neither at another.",
+                    ))
+                }
+            }
+        };
+        ranking.pairs.iter().filter_map(line).collect()
+    }
+
+    fn name(&self, position: usize) -> &str {
+        &self.findings.policies[position].name
+    }
+
+    fn value(&self, measure: &str, position: usize) -> Option<f64> {
+        self.findings.policies[position].figures[self.position(measure)?].value
+    }
+
+    fn paired(&self, measure: &str, position: usize) -> Option<&Paired> {
+        self.findings.policies[position].differences.get(self.position(measure)?)
+    }
+
+    fn position(&self, measure: &str) -> Option<usize> {
+        self.catalogue.measures().iter().position(|m| m.name == measure)
+    }
+}
+
+/// The other policy of the pair, where `best` is one of it and neither is ahead as declared.
+fn level_with(pair: &Pair, best: usize) -> Option<usize> {
+    let [_, declared, _] = pair.ahead;
+    let other = match best {
+        best if best == pair.first => pair.second,
+        best if best == pair.second => pair.first,
+        _ => return None,
+    };
+    declared.of(pair.first, pair.second).is_none().then_some(other)
+}
+
+fn points(gain: f64) -> String {
+    let sign = if gain < 0.0 { '-' } else { '+' };
+    format!("{sign}{:.2} pp", (gain * 100.0).abs())
+}
