@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
@@ -171,11 +171,18 @@ impl<R: Recorder> Jobs<'_, R> {
         let per_world = settings * self.benches.len() + usize::from(self.single.is_some());
         let (done, all) = (AtomicUsize::new(0), per_world * self.options.worlds as usize);
         let ran = || observer.done(done.fetch_add(1, Ordering::Relaxed) + 1, all);
-        let worlds = 0..self.options.worlds;
-        let job = |world| {
-            if observer.stop() { Ok(None) } else { self.in_world(world, &ran).map(Some) }
+        // Whoever is free takes the next world, so that they are done nearly in order: rows wait
+        // little for their turn, and an early end leaves a run of worlds without gaps.
+        let next = AtomicU32::new(0);
+        let job = |_| {
+            let world = next.fetch_add(1, Ordering::Relaxed);
+            let runs =
+                if observer.stop() { Ok(None) } else { self.in_world(world, &ran).map(Some) };
+            (world, runs)
         };
-        worlds.into_par_iter().map(job).collect()
+        let mut worlds: Vec<_> = (0..self.options.worlds).into_par_iter().map(job).collect();
+        worlds.sort_by_key(|(world, _)| *world);
+        worlds.into_iter().map(|(_, runs)| runs).collect()
     }
 
     fn in_world(&self, number: u32, ran: &(dyn Fn() + Sync)) -> Result<InWorld, WorldError> {

@@ -1,0 +1,138 @@
+//! The words a user may write.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// What another retry and fallback policy would have done.
+#[derive(Parser, Debug)]
+#[command(name = "windtunnel", version, about, max_term_width = 100)]
+pub(super) struct Cli {
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+pub(super) enum Command {
+    /// Put one policy through a scenario.
+    Run(RunArgs),
+    /// Put several policies through the same worlds of a scenario, and say which differences are
+    /// clear.
+    Compare(CompareArgs),
+    /// Check scenarios, policies and model cards without running anything.
+    Check {
+        /// Files to check.
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+    },
+    /// List the scenarios, policies and model cards that come with windtunnel.
+    List,
+    /// Print the JSON Schema of a kind of file, for editors.
+    Schema {
+        /// Which kind of file.
+        kind: SchemaKind,
+    },
+    /// Make a traffic profile of a trace: counts and lengths, no rows.
+    Profile(ProfileArgs),
+}
+
+#[derive(Args, Debug)]
+pub(super) struct RunArgs {
+    /// A scenario: a file, or the name of a shipped one.
+    pub(super) scenario: String,
+    /// A policy: a file, or the name of a shipped one.
+    #[arg(long, short, default_value = "conservative")]
+    pub(super) policy: String,
+    /// How many worlds (replications) to run.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(super) worlds: u32,
+    #[command(flatten)]
+    pub(super) common: Common,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct CompareArgs {
+    /// A scenario: a file, or the name of a shipped one.
+    pub(super) scenario: String,
+    /// A policy, several times; the first is the one the others are compared with. Without it,
+    /// the policies the scenario names.
+    #[arg(long = "policy", short, value_name = "POLICY")]
+    pub(super) policies: Vec<String>,
+    /// How many worlds (replications) to run; ten or more give intervals worth reading.
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(super) worlds: u32,
+    #[command(flatten)]
+    pub(super) common: Common,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct Common {
+    /// Seed of all luck.
+    #[arg(long, default_value_t = 1)]
+    pub(super) seed: u64,
+    /// Also draw, for each world, stretches of the traffic and the incident's onset, severity and
+    /// duration within the scenario's ranges.
+    #[arg(long)]
+    pub(super) resample: bool,
+    /// Threads; the result does not depend on it. All cores where absent.
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(super) threads: Option<u16>,
+    /// Shape of the report.
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub(super) format: Format,
+    /// Write the report here instead of to standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub(super) out: Option<PathBuf>,
+    /// Show the measures of each route class, too (JSON and CSV always hold them).
+    #[arg(long)]
+    pub(super) by_class: bool,
+    /// Print nothing but mistakes.
+    #[arg(long, short)]
+    pub(super) quiet: bool,
+    /// A condition to meet, such as 'success >= base - 0.1pp' or 'latency_p99 <= 20s'; several
+    /// times. Exit code 1 where one fails, 3 where one is undecided.
+    #[arg(long = "gate", value_name = "GATE")]
+    pub(super) gates: Vec<String>,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct ProfileArgs {
+    /// A trace: CSV or JSON Lines.
+    pub(super) trace: PathBuf,
+    /// What its columns are called: that of a public trace, or `columns:TIME,UNIT,INPUT,OUTPUT[,SESSION]`
+    /// with the names of the columns and the unit `s`, `ms`, `us` or `datetime`.
+    #[arg(long)]
+    pub(super) layout: String,
+    /// Where to write the profile; its name becomes the profile's.
+    #[arg(long, short, value_name = "FILE")]
+    pub(super) out: PathBuf,
+    /// Where the trace is from, precisely enough to find it again; its file name where absent.
+    #[arg(long)]
+    pub(super) source: Option<String>,
+    /// Licence of the trace.
+    #[arg(long, default_value = "unstated")]
+    pub(super) licence: String,
+    /// Day or month the trace was recorded.
+    #[arg(long, default_value = "unstated")]
+    pub(super) date: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(super) enum Format {
+    /// For people.
+    Table,
+    /// One JSON object.
+    Json,
+    /// One row per policy, route class and measure.
+    Csv,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(super) enum SchemaKind {
+    /// Scenario files.
+    Scenario,
+    /// Policy files.
+    Policy,
+    /// Model cards.
+    Model,
+}

@@ -1,0 +1,123 @@
+//! `run` and `compare`.
+
+use windtunnel::experiment::{Experiment, Findings, NoRecorder, Options, run as run_experiment};
+use windtunnel::input::InputError;
+use windtunnel::library::load_policy;
+use windtunnel::measures::Catalogue;
+use windtunnel::report::Report;
+use windtunnel::scenario::Scenario;
+use windtunnel::stats::Gate;
+use windtunnel_policy::config::Policy;
+
+use super::Outcome;
+use super::args::{Common, CompareArgs, Format, RunArgs};
+use super::output::{OutFile, print, write_file};
+use super::progress::Progress;
+
+/// One policy.
+pub(super) fn run(args: &RunArgs) -> Outcome {
+    let scenario = Scenario::load(&args.scenario)?;
+    let policies = vec![load_policy(&args.policy)?];
+    Task { scenario, policies, worlds: args.worlds, common: &args.common }.perform()
+}
+
+/// Several policies.
+pub(super) fn compare(args: &CompareArgs) -> Outcome {
+    let scenario = Scenario::load(&args.scenario)?;
+    let policies =
+        if args.policies.is_empty() { scenario.load_policies()? } else { named(&args.policies)? };
+    if policies.is_empty() {
+        return Err(InputError::new(&args.scenario, "names no policies to compare")
+            .fix("add `--policy POLICY`, or `policies:` to the scenario"));
+    }
+    Task { scenario, policies, worlds: args.worlds, common: &args.common }.perform()
+}
+
+/// Policies by file or name; two of one name are told apart by what the user wrote.
+fn named(written: &[String]) -> Result<Vec<Policy>, InputError> {
+    let mut policies: Vec<Policy> =
+        written.iter().map(|w| load_policy(w)).collect::<Result<_, _>>()?;
+    let names: Vec<String> = policies.iter().map(|policy| policy.name.clone()).collect();
+    for (policy, written) in policies.iter_mut().zip(written) {
+        if names.iter().filter(|name| **name == policy.name).count() > 1 {
+            policy.name = written.clone();
+        }
+    }
+    let twice = policies.iter().enumerate().find_map(|(i, policy)| {
+        policies[..i].iter().any(|earlier| earlier.name == policy.name).then_some(&policy.name)
+    });
+    match twice {
+        Some(name) => Err(InputError::new(name, "is given twice").fix("leave one out")),
+        None => Ok(policies),
+    }
+}
+
+struct Task<'a> {
+    scenario: Scenario,
+    policies: Vec<Policy>,
+    worlds: u32,
+    common: &'a Common,
+}
+
+impl Task<'_> {
+    fn perform(&self) -> Outcome {
+        let common = self.common;
+        let targets = self.scenario.targets.iter().map(|target| target.name.as_str());
+        let catalogue = Catalogue::new(targets);
+        let gates = parse_gates(&common.gates, &catalogue)?;
+        let out = common.out.as_deref().map(OutFile::create).transpose()?;
+        let options = Options {
+            seed: common.seed,
+            worlds: self.worlds,
+            resample: common.resample,
+            extremes: self.policies.len() > 1 || !gates.is_empty(),
+            threads: common.threads.map(usize::from),
+        };
+        let experiment = self.experiment(&options)?;
+        let findings = Findings::of(&experiment, &catalogue, &gates).map_err(|no_base| {
+            InputError::new("--gate", format!("`{}`: there is no base", no_base.gate))
+                .fix("compare two policies, or give a limit of its own")
+        })?;
+        let report = Report {
+            scenario: &self.scenario,
+            options: &options,
+            experiment: &experiment,
+            catalogue: &catalogue,
+            findings: &findings,
+        };
+        let text = match common.format {
+            Format::Table => report.table(common.by_class),
+            Format::Json => report.json(),
+            Format::Csv => report.csv(),
+        };
+        match out {
+            Some(file) => write_file(file, text.as_bytes())?,
+            None if common.quiet => {}
+            None => print(&text)?,
+        }
+        Ok(findings.exit_code())
+    }
+
+    fn experiment(&self, options: &Options) -> Result<Experiment, InputError> {
+        let single = load_policy("single")?;
+        let progress = Progress::new(self.common.quiet);
+        let experiment = run_experiment(
+            &self.scenario,
+            &self.policies,
+            Some(&single),
+            options,
+            &NoRecorder,
+            &progress,
+        );
+        progress.clear();
+        experiment.map_err(|error| InputError::new(&self.scenario.file.name, error.to_string()))
+    }
+}
+
+fn parse_gates(gates: &[String], catalogue: &Catalogue) -> Result<Vec<Gate>, InputError> {
+    let known = catalogue.known();
+    let parse = |text: &String| {
+        Gate::parse(text, &known).map_err(|error| InputError::new("--gate", error.to_string()))
+    };
+    gates.iter().map(parse).collect()
+}

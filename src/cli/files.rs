@@ -1,0 +1,126 @@
+//! `check`, `list`, `schema` and `profile`.
+
+use std::path::{Path, PathBuf};
+
+use windtunnel::check;
+use windtunnel::input::{InputError, did_you_mean, read_yaml};
+use windtunnel::library::{Kind, find, list as shipped};
+use windtunnel::profile::{About, Profile, Row};
+use windtunnel::scenario::{TraceColumns, TraceLayout, TraceRow};
+use windtunnel::schema::schema_text;
+use windtunnel::trace::read_trace;
+
+use super::args::{ProfileArgs, SchemaKind};
+use super::output::{OutFile, print, write_file};
+use super::{BAD_INPUT, Outcome};
+
+/// Checks files; every mistake goes to standard error.
+pub(super) fn check(files: &[PathBuf]) -> Outcome {
+    let mistakes = check::check(files);
+    for mistake in &mistakes {
+        eprintln!("error: {mistake}");
+    }
+    let good = files.len() - mistakes.len();
+    print(&format!("{good} of {} files are good\n", files.len()))?;
+    Ok(if mistakes.is_empty() { 0 } else { BAD_INPUT })
+}
+
+/// Lists what is shipped, with one line on each.
+pub(super) fn list() -> Outcome {
+    let mut text = String::new();
+    for kind in Kind::ALL {
+        text += &format!("{}\n", kind.folder());
+        for file in shipped(kind) {
+            text += &format!("  {:<28} {}\n", file.name, about(kind, &file.name));
+        }
+    }
+    print(&text)?;
+    Ok(0)
+}
+
+/// The file's own sentence about itself.
+fn about(kind: Kind, name: &str) -> String {
+    let field = if kind == Kind::Scenario { "shows" } else { "description" };
+    let sentence = find(kind, name).ok().and_then(|file| {
+        let value: serde_json::Value = read_yaml(&file).ok()?;
+        Some(value.get(field)?.as_str()?.split_whitespace().collect::<Vec<_>>().join(" "))
+    });
+    sentence.unwrap_or_default()
+}
+
+/// Prints a schema.
+pub(super) fn schema(kind: SchemaKind) -> Outcome {
+    let kind = match kind {
+        SchemaKind::Scenario => Kind::Scenario,
+        SchemaKind::Policy => Kind::Policy,
+        SchemaKind::Model => Kind::Card,
+    };
+    print(&schema_text(kind).expect("these kinds have a schema"))?;
+    Ok(0)
+}
+
+/// Makes a profile of a trace.
+pub(super) fn profile(args: &ProfileArgs) -> Outcome {
+    let layout = layout(&args.layout)?;
+    let out = OutFile::create(&args.out)?;
+    let trace = read_trace(&args.trace, &layout)?;
+    let rows: Vec<Row> = trace.rows.iter().map(row).collect();
+    let leaf = |path: &Path| path.file_name().map(|leaf| leaf.to_string_lossy().into_owned());
+    let source = args.source.clone().or_else(|| leaf(&args.trace)).unwrap_or_default();
+    let name = args.out.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let about = About {
+        name: name.unwrap_or_default(),
+        description: format!("Profile of {source}."),
+        source,
+        licence: args.licence.clone(),
+        date: args.date.clone(),
+    };
+    let profile = Profile::from_trace(&rows, about).expect("a trace has rows, sorted by time");
+    write_file(out, profile.to_yaml().as_bytes())?;
+    for note in &trace.notes {
+        eprintln!("note: {note}");
+    }
+    let (requests, seconds) = (profile.requests(), profile.seconds());
+    print(&format!("{}: {requests} requests in {seconds} s\n", args.out.display()))?;
+    Ok(0)
+}
+
+fn row(row: &TraceRow) -> Row {
+    Row {
+        at_us: row.at.as_micros(),
+        input: row.input,
+        output: row.output,
+        session: row.session,
+        label: String::new(),
+    }
+}
+
+/// A public trace's layout, or the names of columns.
+fn layout(text: &str) -> Result<TraceLayout, InputError> {
+    let known = ["azure2023", "burst_gpt", "mooncake"];
+    let Some(columns) = text.strip_prefix("columns:") else {
+        return match text {
+            "azure2023" => Ok(TraceLayout::Azure2023),
+            "burst_gpt" => Ok(TraceLayout::BurstGpt),
+            "mooncake" => Ok(TraceLayout::Mooncake),
+            _ => Err(InputError::new("--layout", format!("`{text}` is no layout"))
+                .fix(did_you_mean(text, "layout", known))),
+        };
+    };
+    let named = |name: &str| name.trim().to_owned();
+    match columns.split(',').collect::<Vec<_>>()[..] {
+        [time, unit, input, output] | [time, unit, input, output, _] => {
+            Ok(TraceLayout::Columns(TraceColumns {
+                time: named(time),
+                time_unit: named(unit),
+                input_tokens: named(input),
+                output_tokens: named(output),
+                max_output_tokens: None,
+                session: columns.split(',').nth(4).map(named),
+            }))
+        }
+        _ => Err(InputError::new("--layout", "expected four or five names after `columns:`").fix(
+            "write `columns:TIME,UNIT,INPUT,OUTPUT` or `columns:TIME,UNIT,INPUT,OUTPUT,SESSION`",
+        )),
+    }
+}

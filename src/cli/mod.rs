@@ -1,0 +1,41 @@
+//! From the words of a command line to files and text: the only part of windtunnel that prints.
+//!
+//! Exit codes: 0 good, 1 a gate failed, 2 bad input, 3 a gate is undecided.
+
+mod args;
+mod experiment;
+mod files;
+mod output;
+mod progress;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use windtunnel::input::InputError;
+
+use args::{Cli, Command};
+
+/// Bad input of any kind.
+const BAD_INPUT: u8 = 2;
+
+/// Does what the command line says.
+pub(crate) fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Run(args) => experiment::run(&args),
+        Command::Compare(args) => experiment::compare(&args),
+        Command::Check { files } => files::check(&files),
+        Command::List => files::list(),
+        Command::Schema { kind } => files::schema(kind),
+        Command::Profile(args) => files::profile(&args),
+    };
+    match result {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(BAD_INPUT)
+        }
+    }
+}
+
+/// The exit code of a command, or the mistake that kept it from running.
+type Outcome = Result<u8, InputError>;

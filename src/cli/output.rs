@@ -1,0 +1,130 @@
+//! Where output goes: standard output, or a file that is either the old one or the whole new one.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+use windtunnel::input::InputError;
+
+/// A file to be: written beside its place, put there when it is complete.
+pub(super) struct OutFile {
+    path: PathBuf,
+    to: To,
+}
+
+enum To {
+    /// Renamed at the end.
+    Beside(NamedTempFile),
+    /// A device or a pipe, which nothing can be renamed over.
+    Direct(File),
+}
+
+impl OutFile {
+    /// Opens a file for writing, so that one that cannot be written is known before the work.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub(super) fn create(path: &Path) -> Result<OutFile, InputError> {
+        let refuse = |error: &io::Error| cannot_write(path, error);
+        let to = match fs::metadata(path) {
+            Ok(found) if found.is_dir() => {
+                let error = InputError::new(path.display().to_string(), "is a directory");
+                return Err(error.fix("name a file in it"));
+            }
+            Ok(found) if !found.is_file() => {
+                To::Direct(OpenOptions::new().write(true).open(path).map_err(|e| refuse(&e))?)
+            }
+            Ok(found) if found.permissions().readonly() => {
+                return Err(refuse(&ErrorKind::PermissionDenied.into()));
+            }
+            _ => To::Beside(beside(path).map_err(|e| refuse(&e))?),
+        };
+        Ok(OutFile { path: path.into(), to })
+    }
+
+    /// Puts the file in its place.
+    ///
+    /// # Errors
+    /// It cannot be completed; the old file, if any, is as it was.
+    pub(super) fn finish(mut self) -> Result<(), InputError> {
+        self.flush().map_err(|error| cannot_write(&self.path, &error))?;
+        match self.to {
+            To::Direct(_) => Ok(()),
+            To::Beside(file) => match file.persist(&self.path) {
+                Ok(_) => Ok(()),
+                Err(failed) => Err(cannot_write(&self.path, &failed.error)),
+            },
+        }
+    }
+
+    /// Where it will be.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Write for OutFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.to {
+            To::Beside(file) => file.write(bytes),
+            To::Direct(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.to {
+            To::Beside(file) => file.flush(),
+            To::Direct(file) => file.flush(),
+        }
+    }
+}
+
+/// Writes a whole file at once.
+///
+/// # Errors
+/// It cannot be completed.
+pub(super) fn write_file(mut file: OutFile, bytes: &[u8]) -> Result<(), InputError> {
+    file.write_all(bytes).map_err(|error| cannot_write(file.path(), &error))?;
+    file.finish()
+}
+
+/// Writes to standard output. A reader that has gone, as `head` does, is no mistake.
+///
+/// # Errors
+/// Standard output cannot be written for another reason.
+pub(super) fn print(text: &str) -> Result<(), InputError> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(InputError::new("standard output", format!("cannot be written: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The mistake of a file that cannot be written.
+pub(super) fn cannot_write(path: &Path, error: &io::Error) -> InputError {
+    let reason = match error.kind() {
+        ErrorKind::NotFound => "there is no such directory".into(),
+        ErrorKind::PermissionDenied => "permission denied".into(),
+        _ => error.to_string(),
+    };
+    InputError::new(path.display().to_string(), format!("cannot be written: {reason}"))
+}
+
+fn beside(path: &Path) -> io::Result<NamedTempFile> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".windtunnel-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // As any new file: what the umask leaves of this.
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    builder.tempfile_in(folder)
+}

@@ -1,0 +1,44 @@
+//! How far an experiment is, on a terminal, for whoever waits longer than two seconds.
+
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use windtunnel::experiment::Observer;
+
+/// Whoever waits less needs no bar.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+pub(super) struct Progress {
+    begun: Instant,
+    quiet: bool,
+    bar: OnceLock<ProgressBar>,
+}
+
+impl Progress {
+    pub(super) fn new(quiet: bool) -> Progress {
+        Progress { begun: Instant::now(), quiet, bar: OnceLock::new() }
+    }
+
+    /// Takes the bar away.
+    pub(super) fn clear(&self) {
+        if let Some(bar) = self.bar.get() {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Observer for Progress {
+    fn done(&self, runs: usize, of: usize) {
+        if self.quiet || self.begun.elapsed() < PATIENCE {
+            return;
+        }
+        // Draws nothing where standard error is no terminal.
+        let bar = self.bar.get_or_init(|| {
+            let style = ProgressStyle::with_template("{wide_bar} {pos} of {len} runs")
+                .expect("the template is a constant");
+            ProgressBar::new(of as u64).with_style(style)
+        });
+        bar.set_position(runs as u64);
+    }
+}
