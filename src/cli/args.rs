@@ -135,4 +135,6 @@ pub(super) enum SchemaKind {
     Policy,
     /// Model cards.
     Model,
+    /// Traffic profiles.
+    Profile,
 }

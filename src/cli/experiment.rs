@@ -117,7 +117,13 @@ impl Task<'_> {
 fn parse_gates(gates: &[String], catalogue: &Catalogue) -> Result<Vec<Gate>, InputError> {
     let known = catalogue.known();
     let parse = |text: &String| {
-        Gate::parse(text, &known).map_err(|error| InputError::new("--gate", error.to_string()))
+        Gate::parse(text, &known).map_err(|error| {
+            InputError::new("--gate", error.problem.to_string()).at(
+                1,
+                error.column as u64 + 1,
+                &error.expression,
+            )
+        })
     };
     gates.iter().map(parse).collect()
 }

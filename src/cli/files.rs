@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use windtunnel::check;
 use windtunnel::input::{InputError, did_you_mean, read_yaml};
 use windtunnel::library::{Kind, find, list as shipped};
-use windtunnel::profile::{About, Profile, Row};
-use windtunnel::scenario::{TraceColumns, TraceLayout, TraceRow};
+use windtunnel::profile::About;
+use windtunnel::scenario::{TraceColumns, TraceLayout};
 use windtunnel::schema::schema_text;
 use windtunnel::trace::read_trace;
 
@@ -54,8 +54,9 @@ pub(super) fn schema(kind: SchemaKind) -> Outcome {
         SchemaKind::Scenario => Kind::Scenario,
         SchemaKind::Policy => Kind::Policy,
         SchemaKind::Model => Kind::Card,
+        SchemaKind::Profile => Kind::Profile,
     };
-    print(&schema_text(kind).expect("these kinds have a schema"))?;
+    print(&schema_text(kind))?;
     Ok(0)
 }
 
@@ -64,7 +65,6 @@ pub(super) fn profile(args: &ProfileArgs) -> Outcome {
     let layout = layout(&args.layout)?;
     let out = OutFile::create(&args.out)?;
     let trace = read_trace(&args.trace, &layout)?;
-    let rows: Vec<Row> = trace.rows.iter().map(row).collect();
     let leaf = |path: &Path| path.file_name().map(|leaf| leaf.to_string_lossy().into_owned());
     let source = args.source.clone().or_else(|| leaf(&args.trace)).unwrap_or_default();
     let name = args.out.file_stem().map(|stem| stem.to_string_lossy().into_owned());
@@ -75,7 +75,7 @@ pub(super) fn profile(args: &ProfileArgs) -> Outcome {
         licence: args.licence.clone(),
         date: args.date.clone(),
     };
-    let profile = Profile::from_trace(&rows, about).expect("a trace has rows, sorted by time");
+    let profile = trace.profile(about);
     write_file(out, profile.to_yaml().as_bytes())?;
     for note in &trace.notes {
         eprintln!("note: {note}");
@@ -83,16 +83,6 @@ pub(super) fn profile(args: &ProfileArgs) -> Outcome {
     let (requests, seconds) = (profile.requests(), profile.seconds());
     print(&format!("{}: {requests} requests in {seconds} s\n", args.out.display()))?;
     Ok(0)
-}
-
-fn row(row: &TraceRow) -> Row {
-    Row {
-        at_us: row.at.as_micros(),
-        input: row.input,
-        output: row.output,
-        session: row.session,
-        label: String::new(),
-    }
 }
 
 /// A public trace's layout, or the names of columns.
