@@ -5,7 +5,7 @@ use windtunnel_policy::outcome::{Failure, FailureClass, Phase, Usage};
 use windtunnel_policy::target::TargetId;
 use windtunnel_policy::{Duration, Instant};
 
-use super::clock::Work;
+use super::clock::{Work, WorkClock, whole_micros};
 use super::limit::Ask;
 use crate::draw::Key;
 use crate::scenario::Billing;
@@ -38,7 +38,7 @@ pub(super) struct Attempt {
     pub(super) unseen: bool,
     /// Reading of the work clock when work on it began.
     pub(super) start: Work,
-    /// When its stream fell silent.
+    /// When a stream that has fallen silent was last heard.
     pub(super) silent_since: Option<Instant>,
     pub(super) plan: Plan,
 }
@@ -155,6 +155,13 @@ impl Attempt {
     /// What it has used after `done` work since its start.
     pub(super) fn used_after(&self, done: Work) -> Usage {
         Usage { input: self.ask.input, cached: 0, output: self.plan.tokens_after(done) }
+    }
+
+    /// When its latest token came, reckoned at the present speed: the first µs at which it was
+    /// there.
+    pub(super) fn last_token(&self, now: Instant, clock: &WorkClock) -> Instant {
+        let since = self.plan.since_last_token(clock.reading(now) - self.start);
+        now.saturating_sub(whole_micros(since, clock.speed()))
     }
 
     /// What `billing` makes of `used`: the usage it is billed for.

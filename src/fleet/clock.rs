@@ -73,6 +73,12 @@ pub(super) fn micros_at(work: Work, speed: u64) -> windtunnel_policy::Duration {
     windtunnel_policy::Duration::from_micros(micros)
 }
 
+/// The whole µs that `work` fills at `speed`.
+pub(super) fn whole_micros(work: Work, speed: u64) -> windtunnel_policy::Duration {
+    let micros = work / Work::from(speed);
+    windtunnel_policy::Duration::from_micros(u64::try_from(micros).unwrap_or(u64::MAX))
+}
+
 /// Speed with `load` attempts in work, under weather that leaves `weather` parts per million:
 /// at least one part per million, so that everything ends.
 #[inline]

@@ -72,12 +72,18 @@ impl Fleet {
             (attempt.id, attempt.attempt.number)
         });
         for &handle in &cut {
-            let phase = self.attempts.live(handle).phase();
+            let attempt = self.attempts.live(handle);
+            let phase = attempt.phase();
             let begun = phase == Phase::AfterOutput;
             let fall = Fall {
                 class: if begun { FailureClass::PartialStream } else { FailureClass::Transport },
                 phase,
-                billing: if begun { cancelled } else { failed },
+                billing: match (attempt.stage, attempt.plan.fate) {
+                    // Already on its way to a failure, which may cost nothing.
+                    (Stage::Failing, Fate::Fails(fall)) => fall.billing,
+                    _ if begun => cancelled,
+                    _ => failed,
+                },
                 ..Fall::at_the_door(FailureClass::Transport, 0)
             };
             self.fail_with(now, handle, &fall, notices);

@@ -125,16 +125,15 @@ impl Limit {
         self.limit = self.left_for_us();
     }
 
-    /// What it would say to `ask` at `now`; nothing is taken.
+    /// Whether there is room for `ask` at `now`; nothing is taken.
     #[inline]
-    pub(super) fn refuses(&mut self, now: Instant, ask: Ask) -> Option<Refusal> {
+    pub(super) fn fits(&mut self, now: Instant, ask: Ask) -> bool {
         let amount = self.charge(ask);
         self.flow_back(now);
-        let fits = match self.taken {
+        match self.taken {
             Taken::Level { scaled, .. } => scaled + self.scaled(amount) <= self.scaled(self.limit),
             Taken::Window { count, .. } | Taken::Now(count) => count + amount <= self.limit,
-        };
-        if fits { None } else { Some(self.refusal(now, amount)) }
+        }
     }
 
     /// Takes what `ask` is charged at `now`.
@@ -144,18 +143,26 @@ impl Limit {
         self.add(now, amount);
     }
 
-    /// Takes what a refused attempt is charged, where it is charged at all; never more than
-    /// fills the limit, so that a storm of them costs one window at most.
-    pub(super) fn take_refused(&mut self, now: Instant, ask: Ask) {
-        if !self.spec.charge_refused || self.spec.unit == LimitUnit::Concurrency {
-            return;
+    /// Takes what a refused attempt is charged, and says why it is refused where it is this limit
+    /// that has no room. The wait it names counts from after that charge, so that it is enough.
+    pub(super) fn refuse(&mut self, now: Instant, ask: Ask) -> Option<Refusal> {
+        let fits = self.fits(now, ask);
+        if self.spec.charge_refused && self.spec.unit != LimitUnit::Concurrency {
+            self.fill(ask);
         }
+        if fits { None } else { Some(self.refusal(now, self.charge(ask))) }
+    }
+
+    /// Takes what `ask` is charged, but never more than fills the limit, so that a storm of
+    /// refusals costs one window at most; what was over the limit already stays.
+    fn fill(&mut self, ask: Ask) {
         let amount = self.charge(ask);
-        self.add(now, amount);
-        let full = self.scaled(self.limit);
+        let (more, full, limit) = (self.scaled(amount), self.scaled(self.limit), self.limit);
         match &mut self.taken {
-            Taken::Level { scaled, .. } => *scaled = (*scaled).min(full),
-            Taken::Window { count, .. } | Taken::Now(count) => *count = (*count).min(self.limit),
+            Taken::Level { scaled, .. } => *scaled = (*scaled).max(full.min(*scaled + more)),
+            Taken::Window { count, .. } | Taken::Now(count) => {
+                *count = (*count).max(limit.min(*count + amount));
+            }
         }
     }
 

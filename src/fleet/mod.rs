@@ -243,6 +243,18 @@ impl Fleet {
         bill
     }
 
+    /// Drops the attempts that run on unseen and wait for a slot that never comes, because the
+    /// weather of the end leaves none.
+    pub fn drop_stranded(&mut self, now: Instant) {
+        let stranded = |a: &Attempt| a.unseen && a.stage == Stage::Queued;
+        let all = self.attempts.iter().filter(|(_, a)| stranded(a));
+        let all: Vec<FleetRef> = all.map(|(handle, _)| handle).collect();
+        assert!(!all.is_empty(), "an attempt is in flight, but nothing will ever happen to it");
+        for handle in all {
+            self.close(now, handle, Usage::default());
+        }
+    }
+
     /// When output of an attempt was last seen: `None` before the first, and for attempts that
     /// are not streamed. Exact as long as the speed has not changed since that token.
     pub fn last_output(&self, now: Instant, handle: FleetRef) -> Option<Instant> {
@@ -254,9 +266,7 @@ impl Fleet {
             return None;
         }
         let clock = &self.sites[usize::from(attempt.target.0)].clock;
-        let done = clock.reading(now) - attempt.start;
-        let since = attempt.plan.since_last_token(done);
-        Some(now.saturating_sub(clock::micros_at(since, clock.speed())))
+        Some(attempt.last_token(now, clock))
     }
 
     /// How long the first attempt of `request` at a target would take, alone and in clear weather,
@@ -323,16 +333,13 @@ impl Fleet {
     /// that lasts longest counts, and an exhausted quota before all.
     fn over_limit(&mut self, now: Instant, target: TargetId, ask: Ask) -> Option<Fall> {
         let limits = &self.sites[usize::from(target.0)].model.limits;
+        let fits = limits.iter().all(|&limit| self.limits[usize::from(limit)].fits(now, ask));
         let mut worst: Option<Refusal> = None;
         for &limit in limits {
-            let refusal = self.limits[usize::from(limit)].refuses(now, ask);
-            worst = Refusal::worse(worst, refusal);
-        }
-        for &limit in limits {
             let limit = &mut self.limits[usize::from(limit)];
-            match worst {
-                None => limit.take(now, ask),
-                Some(_) => limit.take_refused(now, ask),
+            match fits {
+                true => limit.take(now, ask),
+                false => worst = Refusal::worse(worst, limit.refuse(now, ask)),
             }
         }
         worst.map(|refusal| Fall {
@@ -363,7 +370,7 @@ impl Fleet {
             Stage::ToHeaders => Some(NoticeKind::Headers),
             Stage::ToOutput => Some(NoticeKind::FirstOutput),
             _ => {
-                attempt.silent_since = Some(now);
+                attempt.silent_since = Some(attempt.last_token(now, &site.clock));
                 None
             }
         };

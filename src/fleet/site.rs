@@ -191,9 +191,11 @@ impl Site {
                 attempt.plan = attempt.plan.slowed(factor);
             }
         }
-        let ends = now + micros_at(attempt.plan.end.into(), self.clock.speed());
-        if self.model.capacity.drops_late && ends > attempt.deadline {
-            return self.turn_away(now, handle, attempts, queue);
+        if self.model.capacity.drops_late {
+            let takes = micros_at(attempt.plan.end.into(), self.speed(self.in_work + 1));
+            if now + takes > attempt.deadline {
+                return self.turn_away(now, handle, attempts, queue);
+            }
         }
         attempt.start = self.clock.reading(now);
         attempt.stage = attempt.next_stage();
@@ -220,9 +222,13 @@ impl Site {
 
     /// Sets the clock to the speed of the present load and weather.
     fn keep_pace(&mut self, now: Instant) {
-        let load = self.in_work.saturating_add(self.climate.others);
-        let by_load = &self.model.capacity.speed_by_load;
-        self.clock.set_speed(now, clock::speed(by_load, load, self.climate.speed));
+        self.clock.set_speed(now, self.speed(self.in_work));
+    }
+
+    /// Speed in the present weather with this many in work.
+    fn speed(&self, in_work: u32) -> u64 {
+        let load = in_work.saturating_add(self.climate.others);
+        clock::speed(&self.model.capacity.speed_by_load, load, self.climate.speed)
     }
 
     /// The next milestone of an attempt that is still in work.

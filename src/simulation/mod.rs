@@ -89,12 +89,8 @@ impl<'s> Simulation<'s> {
         let (mut arrivals, mut edges) = (0, 0);
         let mut now = Instant::ZERO;
         loop {
-            let wanted = now < world.measured_to || self.measured_open > 0;
-            let arrival = world
-                .requests
-                .get(arrivals)
-                .filter(|r| r.at < world.measured_to || self.measured_open > 0);
-            let asks = wanted && !world.closed_loops.is_empty();
+            let arrival = world.requests.get(arrivals).filter(|r| self.takes_in(r.at, world));
+            let asks = self.takes_in(now, world) && !world.closed_loops.is_empty();
             if arrival.is_none() && !asks && self.ledger.open() == 0 && self.fleet.in_flight() == 0
             {
                 break;
@@ -107,21 +103,33 @@ impl<'s> Simulation<'s> {
             self.totals.events += 1;
             if let Some((key, occurrence)) = self.queue.pop_before(arrival_key.min(edge_key)) {
                 now = key.at();
-                self.on_occurrence(now, occurrence, world, wanted, sink);
+                self.on_occurrence(now, occurrence, world, sink);
             } else if edge_key < arrival_key {
-                let edge = edge.expect("its key is not NEVER");
-                (now, edges) = (edge.at, edges + 1);
-                self.fleet.on_edge(now, edge, &world.weather, &mut self.queue, &mut self.notices);
+                now = edge_key.at();
+                // All the weather of an instant, then what is heard of it: who goes elsewhere
+                // because of it meets the new weather there.
+                for edge in world.weather.edges[edges..].iter().take_while(|e| e.at == now) {
+                    let (queue, notices) = (&mut self.queue, &mut self.notices);
+                    self.fleet.on_edge(now, edge, &world.weather, queue, notices);
+                    edges += 1;
+                }
                 self.on_notices(now, world, sink);
             } else if let Some(request) = arrival {
                 now = request.at;
                 self.arrive(now, *request, arrivals as u64, None, world, sink);
                 arrivals += 1;
             } else {
-                unreachable!("a request is open, but nothing will ever happen to it");
+                let waited_for = asks || self.ledger.open() > 0;
+                assert!(!waited_for, "a request is open, but nothing will ever happen to it");
+                self.fleet.drop_stranded(now);
             }
         }
         self.finish(world, now)
+    }
+
+    /// Whether requests that come at this time are taken in: until all measured ones are closed.
+    fn takes_in(&self, at: Instant, world: &World) -> bool {
+        at < world.measured_to || self.measured_open > 0
     }
 
     fn reset(&mut self, world: &World) {
@@ -224,7 +232,6 @@ impl<'s> Simulation<'s> {
         now: Instant,
         occurrence: Occurrence,
         world: &World,
-        wanted: bool,
         sink: &mut impl Sink,
     ) {
         match occurrence {
@@ -233,6 +240,11 @@ impl<'s> Simulation<'s> {
                 self.on_notices(now, world, sink);
             }
             Occurrence::Timer { request, epoch } => {
+                let open = &self.open[request.slot as usize];
+                if open.handle != request || open.timer != epoch {
+                    // Replaced since.
+                    return;
+                }
                 if self.watches_idle {
                     self.report_progress(now, request);
                 }
@@ -261,7 +273,7 @@ impl<'s> Simulation<'s> {
                     self.tell(now, Event::NotSent(attempt), world, sink);
                 }
             }
-            Occurrence::Ask { closed_loop, user } if wanted => {
+            Occurrence::Ask { closed_loop, user } if self.takes_in(now, world) => {
                 let asked = &mut self.asked[usize::from(closed_loop)][user as usize];
                 let request = world.ask(closed_loop.into(), user, *asked, now);
                 *asked += 1;
@@ -358,8 +370,9 @@ impl<'s> Simulation<'s> {
             match action {
                 Action::Send(send) => self.send(now, &send, sink),
                 Action::SetTimer { request, at, epoch } => {
-                    let index = self.open[request.slot as usize].index;
-                    let key = EventKey::new(at, Rank::Timer, index, epoch as u16);
+                    let open = &mut self.open[request.slot as usize];
+                    open.timer = epoch;
+                    let key = EventKey::new(at, Rank::Timer, open.index, epoch as u16);
                     self.queue.push(key, Occurrence::Timer { request, epoch });
                 }
                 Action::Cancel { attempt, class } => self.abort(now, attempt, class),

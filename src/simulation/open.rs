@@ -13,6 +13,8 @@ use crate::world::WorldRequest;
 pub(super) struct Open {
     /// The router's handle.
     pub(super) handle: RequestRef,
+    /// Epoch of its timer; earlier ones were replaced.
+    pub(super) timer: u32,
     /// What the world knows of it.
     pub(super) request: WorldRequest,
     /// Its position in the world.
@@ -95,6 +97,7 @@ impl Open {
     ) -> Open {
         Open {
             handle,
+            timer: 0,
             request,
             index,
             measured,

@@ -160,7 +160,7 @@ fn refused_attempts_are_charged_where_they_count() {
     assert_eq!(last(&spec), [wait(1.0), wait(0.5), ANSWER]);
     // Each refusal fills the limit again: who comes back too early comes back in vain.
     spec.charge_refused = true;
-    assert_eq!(last(&spec), [wait(1.0), wait(0.5), wait(0.5)]);
+    assert_eq!(last(&spec), [wait(1.0); 3]);
 }
 
 #[test]
