@@ -5,6 +5,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use tempfile::TempDir;
 use windtunnel::check::check_file;
@@ -300,7 +301,58 @@ const CLASSES: &str = "\0classes";
 const TARGETS: &str = "\0targets";
 const EFFECTS: &str = "\0effects";
 
+#[test]
+fn command_lines_that_cannot_be_done() {
+    let plain = format!("{FILES}/{S}");
+    let folder = TempDir::new().expect("a folder");
+    let inside = folder.path().join("report.txt").display().to_string();
+    let nowhere = folder.path().join("none/report.txt").display().to_string();
+    for (args, wanted) in [
+        (vec!["run", "nowhere.yaml"], "nowhere.yaml: no file and no shipped scenario"),
+        (vec!["run", "./nowhere.yaml"], "./nowhere.yaml: no such file"),
+        (vec!["run", "stedy"], "did you mean `steady`?"),
+        (vec!["run", ""], "a scenario: has an empty name"),
+        (vec!["run", FILES], "is a directory"),
+        (vec!["run", &plain, "--policy", "conservativ"], "did you mean `conservative`?"),
+        (vec!["run", &plain, "--policy", &plain], "unknown field"),
+        (vec!["run", &plain, "--worlds", "0"], "--worlds"),
+        (vec!["run", &plain, "--worlds", "99999999999"], "--worlds"),
+        (vec!["run", &plain, "--threads", "0"], "--threads"),
+        (vec!["run", &plain, "--seed", "-1"], "'-1'"),
+        (vec!["run", &plain, "--format", "xml"], "--format"),
+        (vec!["run", &plain, "--out", &nowhere], "cannot be written: there is no such directory"),
+        (vec!["run", &plain, "--out", FILES], "is a directory"),
+        (vec!["run", &plain, "--gate", "sucess >= 99%"], "the nearest is `success`"),
+        (vec!["run", &plain, "--gate", "success >= 99"], "is a `%` missing?"),
+        (vec!["run", &plain, "--gate", ""], "--gate"),
+        (vec!["run", &plain, "--gate", "success >= base"], "there is no base"),
+        (vec!["run", "./nowhere.yaml", "--out", &inside], "no such file"),
+        (vec!["compare", &plain], "names no policies to compare"),
+        (vec!["compare", &plain, "--policy", "single", "--policy", "single"], "is given twice"),
+        (vec!["check"], "required"),
+        (vec!["schema", "trace"], "trace"),
+        (vec!["profile", &format!("{FILES}/{T}"), "--layout", "azure", "--out", &inside], "azure"),
+    ] {
+        let (code, error) = windtunnel(&args);
+        assert_eq!(code, Some(2), "{args:?}: {error}");
+        assert!(error.contains(wanted), "{args:?}: expected {wanted:?}, got\n{error}");
+        assert_eq!(error.matches("error: ").count(), 1, "{args:?}: {error}");
+        assert!(!folder.path().join("report.txt").exists(), "{args:?} left a file behind");
+    }
+}
+
+/// Runs the program; returns its exit code and what it wrote to standard error.
+fn windtunnel(args: &[impl AsRef<std::ffi::OsStr>]) -> (Option<i32>, String) {
+    let run = Command::new(env!("CARGO_BIN_EXE_windtunnel")).args(args).output();
+    let run = run.expect("the program starts");
+    (run.status.code(), String::from_utf8(run.stderr).expect("messages are UTF-8"))
+}
+
+/// Each row alone gives its message; all files of the table, given to the program together, one
+/// message each and exit code 2.
 fn table(rows: &[Row]) {
+    let mut folders = Vec::new();
+    let mut roots: Vec<std::ffi::OsString> = vec!["check".into()];
     for (file, old, new, wanted) in rows {
         let folder = TempDir::new().expect("a folder");
         for name in [S, C, P, T, TRACED] {
@@ -322,7 +374,12 @@ fn table(rows: &[Row]) {
         let shown = error.to_string();
         assert!(shown.contains(wanted), "{file}: {new:?}: expected {wanted:?}, got\n{shown}");
         assert!(shown.lines().count() <= 3, "one message with its line and caret:\n{shown}");
+        roots.push(folder.path().join(root).into_os_string());
+        folders.push(folder);
     }
+    let (code, errors) = windtunnel(&roots);
+    assert_eq!(code, Some(2), "{errors}");
+    assert_eq!(errors.lines().filter(|line| line.starts_with("error: ")).count(), rows.len());
 }
 
 fn changed(text: &str, old: &str, new: &str) -> String {

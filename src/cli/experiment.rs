@@ -66,6 +66,9 @@ impl Task<'_> {
         let catalogue = Catalogue::new(targets);
         let gates = parse_gates(&common.gates, &catalogue)?;
         let out = common.out.as_deref().map(OutFile::create).transpose()?;
+        for note in self.scenario.notes.iter().filter(|_| !common.quiet) {
+            eprintln!("note: {note}");
+        }
         let options = Options {
             seed: common.seed,
             worlds: self.worlds,
