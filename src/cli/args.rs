@@ -83,6 +83,15 @@ pub(super) struct Common {
     /// Write the report here instead of to standard output.
     #[arg(long, short, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
+    /// Write every attempt, with the reason for every decision: .csv or .jsonl.
+    #[arg(long, value_name = "FILE")]
+    pub(super) ledger: Option<PathBuf>,
+    /// Write the figures of every interval: .csv or .jsonl.
+    #[arg(long, value_name = "FILE")]
+    pub(super) timeline: Option<PathBuf>,
+    /// Draw success over time: .svg or .png.
+    #[arg(long, value_name = "FILE")]
+    pub(super) plot: Option<PathBuf>,
     /// Show the measures of each route class, too (JSON and CSV always hold them).
     #[arg(long)]
     pub(super) by_class: bool,

@@ -1,17 +1,22 @@
 //! `run` and `compare`.
 
-use windtunnel::experiment::{Experiment, Findings, NoRecorder, Options, run as run_experiment};
+use std::io::BufWriter;
+
+use windtunnel::experiment::{
+    Experiment, Findings, NoRecorder, Options, Recorder, run as run_experiment,
+};
 use windtunnel::input::InputError;
 use windtunnel::library::load_policy;
 use windtunnel::measures::Catalogue;
-use windtunnel::report::Report;
+use windtunnel::report::{Ledger, Report, RowFormat};
 use windtunnel::scenario::Scenario;
 use windtunnel::stats::Gate;
 use windtunnel_policy::config::Policy;
 
 use super::Outcome;
-use super::args::{Common, CompareArgs, Format, RunArgs};
-use super::output::{OutFile, print, write_file};
+use super::args::{Common, CompareArgs, RunArgs};
+use super::output::{OutFile, cannot_write, folder_of};
+use super::outputs::Outputs;
 use super::progress::Progress;
 
 /// One policy.
@@ -65,7 +70,7 @@ impl Task<'_> {
         let targets = self.scenario.targets.iter().map(|target| target.name.as_str());
         let catalogue = Catalogue::new(targets);
         let gates = parse_gates(&common.gates, &catalogue)?;
-        let out = common.out.as_deref().map(OutFile::create).transpose()?;
+        let mut outputs = Outputs::open(common)?;
         for note in self.scenario.notes.iter().filter(|_| !common.quiet) {
             eprintln!("note: {note}");
         }
@@ -76,7 +81,7 @@ impl Task<'_> {
             extremes: self.policies.len() > 1 || !gates.is_empty(),
             threads: common.threads.map(usize::from),
         };
-        let experiment = self.experiment(&options)?;
+        let experiment = self.experiment(&options, outputs.ledger.take())?;
         let findings = Findings::of(&experiment, &catalogue, &gates).map_err(|no_base| {
             InputError::new("--gate", format!("`{}`: there is no base", no_base.gate))
                 .fix("compare two policies, or give a limit of its own")
@@ -88,32 +93,43 @@ impl Task<'_> {
             catalogue: &catalogue,
             findings: &findings,
         };
-        let text = match common.format {
-            Format::Table => report.table(common.by_class),
-            Format::Json => report.json(),
-            Format::Csv => report.csv(),
-        };
-        match out {
-            Some(file) => write_file(file, text.as_bytes())?,
-            None if common.quiet => {}
-            None => print(&text)?,
-        }
+        outputs.write(&report, common)?;
         Ok(findings.exit_code())
     }
 
-    fn experiment(&self, options: &Options) -> Result<Experiment, InputError> {
+    /// Runs it, and writes the ledger, if one is wanted, on the way.
+    fn experiment(
+        &self,
+        options: &Options,
+        ledger: Option<(OutFile, RowFormat)>,
+    ) -> Result<Experiment, InputError> {
+        let Some((file, format)) = ledger else {
+            return self.with_rows(options, &NoRecorder);
+        };
+        let path = file.path().to_owned();
+        let failed = |error| cannot_write(&path, &error);
+        let folder = folder_of(&path).to_owned();
+        let names: Vec<&str> = self.policies.iter().map(|policy| policy.name.as_str()).collect();
+        let out = BufWriter::new(file);
+        let ledger = Ledger::new(out, format, folder, &self.scenario, &names).map_err(failed)?;
+        let experiment = self.with_rows(options, &ledger)?;
+        let out = ledger.close().map_err(failed)?;
+        out.into_inner().map_err(|error| failed(error.into_error()))?.finish()?;
+        Ok(experiment)
+    }
+
+    fn with_rows<R: Recorder>(
+        &self,
+        options: &Options,
+        rows: &R,
+    ) -> Result<Experiment, InputError> {
         let single = load_policy("single")?;
         let progress = Progress::new(self.common.quiet);
-        let experiment = run_experiment(
-            &self.scenario,
-            &self.policies,
-            Some(&single),
-            options,
-            &NoRecorder,
-            &progress,
-        );
+        let (scenario, policies) = (&self.scenario, &self.policies);
+        let experiment =
+            run_experiment(scenario, policies, Some(&single), options, rows, &progress);
         progress.clear();
-        experiment.map_err(|error| InputError::new(&self.scenario.file.name, error.to_string()))
+        experiment.map_err(|error| InputError::new(&scenario.source.name, error.to_string()))
     }
 }
 

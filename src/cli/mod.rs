@@ -6,6 +6,7 @@ mod args;
 mod experiment;
 mod files;
 mod output;
+mod outputs;
 mod progress;
 
 use std::process::ExitCode;

@@ -113,11 +113,15 @@ pub(super) fn cannot_write(path: &Path, error: &io::Error) -> InputError {
     InputError::new(path.display().to_string(), format!("cannot be written: {reason}"))
 }
 
-fn beside(path: &Path) -> io::Result<NamedTempFile> {
-    let folder = match path.parent() {
+/// The folder a file is in.
+pub(super) fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
-    };
+    }
+}
+
+fn beside(path: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".windtunnel-");
     #[cfg(unix)]
@@ -126,5 +130,5 @@ fn beside(path: &Path) -> io::Result<NamedTempFile> {
         // As any new file: what the umask leaves of this.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
-    builder.tempfile_in(folder)
+    builder.tempfile_in(folder_of(path))
 }

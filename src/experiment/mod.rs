@@ -14,12 +14,15 @@ pub use ranking::{Ahead, Identified, Pair, Ranking};
 pub use run::{ExperimentError, NoObserver, NoRecorder, Observer, Options, Recorder, RunId, run};
 
 use crate::record::RunTotals;
+use crate::weather::Incident;
 
 /// The totals of every policy in every world.
 #[derive(Clone, Debug)]
 pub struct Experiment {
     /// Numbers of the worlds that were completed, in order.
     pub worlds: Vec<u32>,
+    /// The incidents of each of them.
+    pub incidents: Vec<Vec<Incident>>,
     /// As the failures were declared to stick.
     pub policies: Vec<PolicyRuns>,
     /// The `single` policy in the same worlds, for `no_recovery_success`.

@@ -12,6 +12,7 @@ use super::{Experiment, PolicyRuns};
 use crate::record::{NoSink, RunTotals, Sink};
 use crate::scenario::{Arrivals, Scenario};
 use crate::simulation::Simulation;
+use crate::weather::Incident;
 use crate::world::{Stickiness, World, WorldError, WorldOptions};
 
 /// What to run, besides scenario and policies.
@@ -159,6 +160,7 @@ struct Jobs<'a, R> {
 
 /// All runs in one world, by policy.
 struct InWorld {
+    incidents: Vec<Incident>,
     declared: Vec<RunTotals>,
     single: Option<RunTotals>,
     extremes: Option<[Vec<RunTotals>; 2]>,
@@ -194,12 +196,13 @@ impl<R: Recorder> Jobs<'_, R> {
             || self.with_rows(&world, number, ran),
             || self.single.map(|bench| counted(bench, &world, ran)),
         );
+        let incidents = world.weather.incidents.clone();
         let extremes = self.options.extremes.then(|| {
             let (independent, world) = self.stuck(world, Stickiness::Independent, ran);
             let (to_request, _) = self.stuck(world, Stickiness::AllToRequest, ran);
             [independent, to_request]
         });
-        Ok(InWorld { declared, single, extremes })
+        Ok(InWorld { incidents, declared, single, extremes })
     }
 
     /// The policies in the same world, but where failures stick otherwise.
@@ -245,12 +248,18 @@ fn gather(
         worlds: Vec::new(),
     };
     let bare: Vec<PolicyRuns> = policies.iter().map(bare).collect();
-    let mut experiment =
-        Experiment { policies: bare.clone(), single: None, extremes: None, worlds: Vec::new() };
+    let mut experiment = Experiment {
+        worlds: Vec::new(),
+        incidents: Vec::new(),
+        policies: bare.clone(),
+        single: None,
+        extremes: None,
+    };
     for (number, world) in worlds.into_iter().enumerate() {
         let Some(world) = world.map_err(ExperimentError::World)? else { continue };
         assert_same_requests(scenario, &world, number);
         experiment.worlds.push(number as u32);
+        experiment.incidents.push(world.incidents);
         add(&mut experiment.policies, world.declared);
         if let Some(single) = world.single {
             experiment.single.get_or_insert_default().push(single);

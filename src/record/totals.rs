@@ -228,6 +228,19 @@ impl ClassTotals {
     }
 }
 
+impl IntervalTotals {
+    /// Adds the totals of `other`.
+    pub fn add(&mut self, other: &IntervalTotals) {
+        self.requests += other.requests;
+        self.raw += other.raw;
+        self.answered += other.answered;
+        self.sent += other.sent;
+        self.goodput += other.goodput;
+        self.latency_sum += other.latency_sum;
+        self.cost += other.cost;
+    }
+}
+
 impl TargetTotals {
     /// Counts one ended attempt of a measured request.
     pub fn end(&mut self, row: &AttemptRow) {

@@ -6,10 +6,20 @@
 mod csv;
 mod format;
 mod json;
+mod ledger;
+mod lines;
 mod notes;
 mod numbers;
+mod plot;
+mod spool;
 mod table;
+mod timeline;
 mod verdict;
+
+pub use ledger::{LEDGER_COLUMNS, Ledger, LedgerSink};
+pub use lines::RowFormat;
+pub use plot::{PlotError, PlotFormat};
+pub use timeline::TIMELINE_COLUMNS;
 
 use crate::experiment::{Experiment, Findings, Options};
 use crate::measures::Catalogue;

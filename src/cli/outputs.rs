@@ -1,0 +1,79 @@
+//! The files an experiment writes, opened before it runs.
+
+use std::path::Path;
+
+use windtunnel::input::InputError;
+use windtunnel::report::{PlotFormat, Report, RowFormat};
+
+use super::args::{Common, Format};
+use super::output::{OutFile, print, write_file};
+
+pub(super) struct Outputs {
+    report: Option<OutFile>,
+    pub(super) ledger: Option<(OutFile, RowFormat)>,
+    timeline: Option<(OutFile, RowFormat)>,
+    plot: Option<(OutFile, PlotFormat)>,
+}
+
+impl Outputs {
+    /// Opens every file the command line names.
+    ///
+    /// # Errors
+    /// One cannot be written, has an ending that says nothing, or is named twice.
+    pub(super) fn open(args: &Common) -> Result<Outputs, InputError> {
+        let all = [&args.out, &args.ledger, &args.timeline, &args.plot];
+        let paths: Vec<&Path> = all.into_iter().flatten().map(|path| path.as_path()).collect();
+        let twice = paths.iter().enumerate().find(|(i, path)| paths[..*i].contains(path));
+        if let Some((_, path)) = twice {
+            let error = InputError::new(path.display().to_string(), "is to be written twice");
+            return Err(error.fix("give each output a file of its own"));
+        }
+        Ok(Outputs {
+            report: args.out.as_deref().map(OutFile::create).transpose()?,
+            ledger: open(args.ledger.as_deref(), RowFormat::of, ".csv or .jsonl")?,
+            timeline: open(args.timeline.as_deref(), RowFormat::of, ".csv or .jsonl")?,
+            plot: open(args.plot.as_deref(), PlotFormat::of, ".svg or .png")?,
+        })
+    }
+
+    /// Writes all but the ledger, which was written as the runs went on.
+    ///
+    /// # Errors
+    /// A file cannot be completed.
+    pub(super) fn write(self, report: &Report<'_>, args: &Common) -> Result<(), InputError> {
+        if let Some((file, format)) = self.timeline {
+            write_file(file, &report.timeline(format))?;
+        }
+        if let Some((file, format)) = self.plot {
+            let drawn = report.plot(format).map_err(|error| {
+                InputError::new(file.path().display().to_string(), error.to_string())
+            })?;
+            write_file(file, &drawn)?;
+        }
+        if self.report.is_none() && args.quiet {
+            return Ok(());
+        }
+        let text = match args.format {
+            Format::Table => report.table(args.by_class),
+            Format::Json => report.json(),
+            Format::Csv => report.csv(),
+        };
+        match self.report {
+            Some(file) => write_file(file, text.as_bytes()),
+            None => print(&text),
+        }
+    }
+}
+
+fn open<F>(
+    path: Option<&Path>,
+    format: impl Fn(&Path) -> Option<F>,
+    endings: &str,
+) -> Result<Option<(OutFile, F)>, InputError> {
+    let Some(path) = path else { return Ok(None) };
+    let format = format(path).ok_or_else(|| {
+        let error = InputError::new(path.display().to_string(), "its ending names no format");
+        error.fix(format!("end it in {endings}"))
+    })?;
+    Ok(Some((OutFile::create(path)?, format)))
+}

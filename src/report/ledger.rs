@@ -1,0 +1,289 @@
+//! The ledger: one row per attempt, with what became of its request.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::PathBuf;
+
+use windtunnel_policy::config::RecoveryAction;
+use windtunnel_policy::event::Decision;
+use windtunnel_policy::outcome::{FailureClass, Phase};
+
+use super::lines::{Lines, RowFormat};
+use super::spool::{Spool, Turns};
+use crate::experiment::{Recorder, RunId};
+use crate::record::{AttemptRow, RequestRow, Sink};
+use crate::scenario::Scenario;
+
+/// The columns; `docs/output.md` describes them.
+pub const LEDGER_COLUMNS: [&str; 50] = [
+    "policy",
+    "world",
+    "request",
+    "correlation",
+    "class",
+    "layer",
+    "measured",
+    "attempt",
+    "group",
+    "target",
+    "provider",
+    "model",
+    "region",
+    "contract_version",
+    "recovery",
+    "recovers_from",
+    "status",
+    "failure",
+    "phase",
+    "output_begun",
+    "breaker",
+    "waited_s",
+    "retry_after_s",
+    "arrived_s",
+    "sent_s",
+    "headers_s",
+    "first_output_s",
+    "ended_s",
+    "sent",
+    "cancelled",
+    "remaining_s",
+    "input_tokens",
+    "cached_tokens",
+    "output_tokens",
+    "cost_usd",
+    "billable",
+    "decision",
+    "decision_reason",
+    "decision_wait_s",
+    "request_outcome",
+    "request_status",
+    "request_stop",
+    "request_retryable",
+    "request_attempts",
+    "request_answered",
+    "request_transport_success",
+    "request_contract_success",
+    "request_task_success",
+    "request_closed_s",
+    "request_cost_usd",
+];
+
+/// Writes the ledger of an experiment, run after run, in the order of worlds and policies.
+pub struct Ledger<W> {
+    format: RowFormat,
+    policies: Vec<String>,
+    places: Vec<Place>,
+    classes: Vec<String>,
+    turns: Turns<W>,
+}
+
+/// What the ledger says of a target.
+#[derive(Clone, Debug)]
+struct Place {
+    name: String,
+    provider: String,
+    model: String,
+    region: String,
+}
+
+impl<W: Write + Send> Ledger<W> {
+    /// A ledger to `out`. Rows of runs whose turn has not come wait in memory, and beyond some
+    /// megabytes in a nameless file in `folder`.
+    ///
+    /// # Errors
+    /// `out` cannot be written.
+    pub fn new(
+        mut out: W,
+        format: RowFormat,
+        folder: PathBuf,
+        scenario: &Scenario,
+        policies: &[&str],
+    ) -> std::io::Result<Ledger<W>> {
+        out.write_all(format.header(&LEDGER_COLUMNS).as_bytes())?;
+        let places = scenario.targets.iter().map(|target| Place {
+            name: target.name.clone(),
+            provider: target.provider.clone(),
+            model: target.model.clone(),
+            region: target.region.clone(),
+        });
+        Ok(Ledger {
+            format,
+            policies: policies.iter().map(|&name| name.into()).collect(),
+            places: places.collect(),
+            classes: scenario.classes.iter().map(|class| class.name.clone()).collect(),
+            turns: Turns::new(out, folder),
+        })
+    }
+
+    /// Writes what still waits, and gives back where it was written.
+    ///
+    /// # Errors
+    /// Anything could not be written, now or before.
+    pub fn close(self) -> std::io::Result<W> {
+        self.turns.close()
+    }
+}
+
+impl<W: Write + Send> Recorder for Ledger<W> {
+    type Sink = LedgerSink;
+
+    fn start(&self, run: RunId) -> LedgerSink {
+        LedgerSink {
+            policy: self.policies[run.policy].clone(),
+            world: run.world,
+            places: self.places.clone(),
+            classes: self.classes.clone(),
+            open: BTreeMap::new(),
+            idle: Vec::new(),
+            lines: Lines::new(self.format, &LEDGER_COLUMNS),
+            spool: self.turns.spool(),
+        }
+    }
+
+    fn finish(&self, run: RunId, mut sink: LedgerSink) {
+        sink.spill();
+        self.turns.add(run.ordinal, sink.spool);
+    }
+}
+
+/// Takes the rows of one run.
+pub struct LedgerSink {
+    policy: String,
+    world: u32,
+    places: Vec<Place>,
+    classes: Vec<String>,
+    /// Attempts of requests not closed yet, by request.
+    open: BTreeMap<u64, Vec<AttemptRow>>,
+    /// Emptied lists, for reuse.
+    idle: Vec<Vec<AttemptRow>>,
+    lines: Lines,
+    spool: Spool,
+}
+
+/// Rows are handed on in pieces of this size.
+const PIECE: usize = 1 << 16;
+
+impl Sink for LedgerSink {
+    fn attempt(&mut self, row: &AttemptRow) {
+        let idle = &mut self.idle;
+        self.open.entry(row.request).or_insert_with(|| idle.pop().unwrap_or_default()).push(*row);
+    }
+
+    fn request(&mut self, row: &RequestRow) {
+        match self.open.remove(&row.request) {
+            Some(mut attempts) => {
+                for (i, attempt) in attempts.iter().enumerate() {
+                    let before = i.checked_sub(1).and_then(|i| attempts[i].failure);
+                    self.write(Some((attempt, before)), row);
+                }
+                attempts.clear();
+                self.idle.push(attempts);
+            }
+            // Never sent: a row all the same, lest the ledger hide that it failed.
+            None => self.write(None, row),
+        }
+        if self.lines.bytes().len() >= PIECE {
+            self.spill();
+        }
+    }
+}
+
+impl LedgerSink {
+    fn spill(&mut self) {
+        self.spool.write(self.lines.bytes());
+        self.lines.clear();
+    }
+
+    fn write(
+        &mut self,
+        attempt: Option<(&AttemptRow, Option<FailureClass>)>,
+        request: &RequestRow,
+    ) {
+        let lines = &mut self.lines;
+        lines.text(&self.policy);
+        lines.integer(u64::from(self.world));
+        lines.integer(request.request);
+        // Nothing repeats requests yet, so each is an action of its own.
+        lines.integer(request.request);
+        lines.text(&self.classes[usize::from(request.class)]);
+        lines.text("gateway");
+        lines.truth(request.measured);
+        match attempt {
+            Some((row, before)) => {
+                write_attempt(lines, row, before, &self.places[usize::from(row.target.0)]);
+            }
+            None => {
+                lines.integer(0);
+                for _ in ATTEMPT_FIELDS {
+                    lines.nothing();
+                }
+            }
+        }
+        write_request(lines, request);
+        lines.end();
+    }
+}
+
+/// Positions of the columns that only an attempt has.
+const ATTEMPT_FIELDS: std::ops::Range<usize> = 8..39;
+
+fn write_attempt(lines: &mut Lines, row: &AttemptRow, before: Option<FailureClass>, place: &Place) {
+    let micros = |at: windtunnel_policy::Instant| at.as_micros();
+    lines.integer(u64::from(row.number));
+    lines.integer(u64::from(row.group));
+    lines.text(&place.name);
+    lines.text(&place.provider);
+    lines.text(&place.model);
+    lines.text(&place.region);
+    // Contracts have no versions yet.
+    lines.nothing();
+    lines.text(row.recovery.map_or("first", RecoveryAction::name));
+    lines.optional_text(before.map(FailureClass::name));
+    lines.integer(u64::from(row.status));
+    lines.optional_text(row.failure.map(FailureClass::name));
+    lines.text(row.phase.name());
+    lines.truth(row.phase == Phase::AfterOutput);
+    lines.text(row.breaker.name());
+    lines.seconds(row.waited.as_micros());
+    lines.optional_seconds(row.retry_after.map(|wait| wait.as_micros()));
+    lines.seconds(micros(row.arrived));
+    lines.seconds(micros(row.sent));
+    lines.optional_seconds(row.headers.map(micros));
+    lines.optional_seconds(row.first_output.map(micros));
+    lines.seconds(micros(row.ended));
+    lines.truth(row.was_sent);
+    lines.truth(row.cancelled);
+    lines.seconds(row.remaining.as_micros());
+    lines.integer(u64::from(row.usage.input));
+    lines.integer(u64::from(row.usage.cached));
+    lines.integer(u64::from(row.usage.output));
+    lines.dollars(u128::from(row.cost.as_pico()));
+    lines.truth(row.cost.as_pico() > 0);
+    match row.decision {
+        None => (0..3).for_each(|_| lines.nothing()),
+        Some(Decision::Recover { action, wait }) => {
+            lines.text("recover");
+            lines.text(action.name());
+            lines.seconds(wait.as_micros());
+        }
+        Some(Decision::Stop(reason)) => {
+            lines.text("stop");
+            lines.text(reason.name());
+            lines.nothing();
+        }
+    }
+}
+
+fn write_request(lines: &mut Lines, row: &RequestRow) {
+    lines.text(row.result.outcome.name());
+    lines.integer(u64::from(row.result.status));
+    lines.optional_text(row.result.stop.map(|stop| stop.name()));
+    lines.truth(row.result.retryable);
+    lines.integer(u64::from(row.result.attempts));
+    lines.truth(row.answered);
+    lines.truth(row.transport_success);
+    lines.truth(row.contract_success);
+    lines.truth(row.task_success);
+    lines.seconds(row.closed.as_micros());
+    lines.dollars(u128::from(row.cost.as_pico()));
+}

@@ -1,0 +1,220 @@
+//! A chart of success over time, one line per policy, with the incidents shaded.
+
+use std::fmt;
+use std::path::Path;
+
+use plotters::coord::Shift;
+use plotters::coord::types::RangedCoordf64;
+use plotters::prelude::*;
+use plotters::style::{FontStyle, register_font};
+
+use super::Report;
+use super::notes::short_hash;
+
+/// Width and height in pixels.
+const SIZE: (u32, u32) = (1_200, 640);
+/// Okabe and Ito's colours, which people with any kind of colour vision tell apart.
+const COLOURS: [RGBColor; 7] = [
+    RGBColor(0, 114, 178),
+    RGBColor(213, 94, 0),
+    RGBColor(0, 158, 115),
+    RGBColor(204, 121, 167),
+    RGBColor(86, 180, 233),
+    RGBColor(230, 159, 0),
+    RGBColor(0, 0, 0),
+];
+const SHADE: RGBColor = RGBColor(120, 120, 120);
+
+/// How a chart is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PlotFormat {
+    /// Lines and text that scale.
+    Svg,
+    /// Pixels.
+    Png,
+}
+
+impl PlotFormat {
+    /// The format of a file by its ending; `None` where the ending is neither.
+    pub fn of(path: &Path) -> Option<PlotFormat> {
+        match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+            "svg" => Some(PlotFormat::Svg),
+            "png" => Some(PlotFormat::Png),
+            _ => None,
+        }
+    }
+}
+
+/// A chart that could not be drawn.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PlotError(String);
+
+impl fmt::Display for PlotError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for PlotError {}
+
+impl Report<'_> {
+    /// Success by interval of each policy, all worlds together, with the incidents shaded.
+    ///
+    /// # Errors
+    /// The drawing library refuses.
+    pub fn plot(&self, format: PlotFormat) -> Result<Vec<u8>, PlotError> {
+        // Text must be measured even for SVG; registering the same font again changes nothing.
+        register_font("sans-serif", FontStyle::Normal, dejavu::sans::regular())
+            .map_err(|_| PlotError("the font cannot be read".into()))?;
+        match format {
+            PlotFormat::Svg => {
+                let mut text = String::new();
+                draw(self, &SVGBackend::with_string(&mut text, SIZE).into_drawing_area())?;
+                Ok(text.into_bytes())
+            }
+            PlotFormat::Png => {
+                let mut pixels = vec![0; SIZE.0 as usize * SIZE.1 as usize * 3];
+                let backend = BitMapBackend::with_buffer(&mut pixels, SIZE);
+                draw(self, &backend.into_drawing_area())?;
+                encode(&pixels)
+            }
+        }
+    }
+}
+
+/// The unit of the time axis: name, and seconds in it.
+fn unit(seconds: f64) -> (&'static str, f64) {
+    match seconds {
+        s if s <= 600.0 => ("seconds", 1.0),
+        s if s <= 4.0 * 3_600.0 => ("minutes", 60.0),
+        s if s <= 4.0 * 86_400.0 => ("hours", 3_600.0),
+        _ => ("days", 86_400.0),
+    }
+}
+
+type Points = Vec<(f64, f64)>;
+
+fn draw<B: DrawingBackend>(
+    report: &Report<'_>,
+    area: &DrawingArea<B, Shift>,
+) -> Result<(), PlotError> {
+    let seconds = |d: windtunnel_policy::Duration| d.as_micros() as f64 / 1e6;
+    let horizon = seconds(report.scenario.file.horizon);
+    let (unit, per) = unit(horizon);
+    let lines: Vec<Points> = (0..report.findings.policies.len())
+        .map(|policy| points(report, policy, horizon, per))
+        .collect();
+    let lowest = lines.iter().flatten().map(|&(_, y)| y).fold(100.0, f64::min);
+    // Room below the lowest point, down to a round figure.
+    let floor = if lowest > 95.0 { (lowest - 0.5).floor() } else { (lowest / 10.0).floor() * 10.0 };
+    let top = 100.0 + (100.0 - floor) * 0.02;
+
+    area.fill(&WHITE).map_err(fault)?;
+    let file = &report.scenario.file;
+    let worlds = report.experiment.worlds.len();
+    let worlds = if worlds == 1 { "1 world".into() } else { format!("{worlds} worlds") };
+    let title = format!(
+        "{}: success per {} ({worlds}, seed {}, {})",
+        file.name,
+        spoken(seconds(file.interval)),
+        report.options.seed,
+        short_hash(&report.scenario.hash),
+    );
+    let mut chart = ChartBuilder::on(area)
+        .caption(title, ("sans-serif", 22))
+        .margin(16)
+        .x_label_area_size(48)
+        .y_label_area_size(64)
+        .build_cartesian_2d(0.0..horizon / per, floor..top)
+        .map_err(fault)?;
+    shade(report, &mut chart, per, (floor, top))?;
+    chart
+        .configure_mesh()
+        .light_line_style(TRANSPARENT)
+        .bold_line_style(SHADE.mix(0.2))
+        .x_desc(format!("time from the scenario's start ({unit})"))
+        .y_desc("requests answered (%)")
+        .label_style(("sans-serif", 15))
+        .axis_desc_style(("sans-serif", 17))
+        .draw()
+        .map_err(fault)?;
+    for (position, line) in lines.into_iter().enumerate() {
+        let colour = COLOURS[position % COLOURS.len()];
+        let style = colour.stroke_width(2);
+        let name = &report.findings.policies[position].name;
+        chart
+            .draw_series(LineSeries::new(line, style))
+            .map_err(fault)?
+            .label(name.as_str())
+            .legend(move |(x, y)| PathElement::new([(x, y), (x + 24, y)], style));
+    }
+    chart
+        .configure_series_labels()
+        .position(SeriesLabelPosition::LowerRight)
+        .background_style(WHITE.mix(0.85))
+        .border_style(SHADE.mix(0.5))
+        .legend_area_size(32)
+        .label_font(("sans-serif", 16))
+        .draw()
+        .map_err(fault)?;
+    area.present().map_err(fault)
+}
+
+/// Success in per cent at the middle of each interval before the horizon.
+fn points(report: &Report<'_>, policy: usize, horizon: f64, per: f64) -> Points {
+    let seconds = |d: windtunnel_policy::Duration| d.as_micros() as f64 / 1e6;
+    let intervals = report.intervals(policy).into_iter();
+    intervals
+        .filter(|interval| seconds(interval.to) <= horizon)
+        .filter_map(|interval| {
+            let middle = (seconds(interval.from) + seconds(interval.to)) / 2.0;
+            Some((middle / per, 100.0 * interval.success()?))
+        })
+        .collect()
+}
+
+type Chart<'a, B> = ChartContext<'a, B, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
+
+/// Every world's incidents, each as faint as there are worlds: darkest where all have one.
+fn shade<B: DrawingBackend>(
+    report: &Report<'_>,
+    chart: &mut Chart<'_, B>,
+    per: f64,
+    (floor, top): (f64, f64),
+) -> Result<(), PlotError> {
+    let worlds = &report.experiment.incidents;
+    let faint = SHADE.mix(0.22 / worlds.len().max(1) as f64).filled();
+    let horizon = report.scenario.file.horizon.as_micros() as f64 / 1e6 / per;
+    let at =
+        |instant: windtunnel_policy::Instant| (instant.as_micros() as f64 / 1e6 / per).min(horizon);
+    let boxes = worlds.iter().flatten().map(|incident| {
+        Rectangle::new([(at(incident.from), floor), (at(incident.to), top)], faint)
+    });
+    chart.draw_series(boxes).map_err(fault)?;
+    Ok(())
+}
+
+fn spoken(seconds: f64) -> String {
+    match seconds {
+        s if s == 1.0 => "second".into(),
+        s if s == 60.0 => "minute".into(),
+        s if s == 3_600.0 => "hour".into(),
+        s if s > 60.0 && s % 60.0 == 0.0 => format!("{} minutes", s / 60.0),
+        s => format!("{s} s"),
+    }
+}
+
+fn encode(pixels: &[u8]) -> Result<Vec<u8>, PlotError> {
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, SIZE.0, SIZE.1);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_depth(png::BitDepth::Eight);
+    let mut writer = encoder.write_header().map_err(fault)?;
+    writer.write_image_data(pixels).map_err(fault)?;
+    writer.finish().map_err(fault)?;
+    Ok(bytes)
+}
+
+fn fault(error: impl fmt::Display) -> PlotError {
+    PlotError(error.to_string())
+}
