@@ -19,18 +19,18 @@ fn schema_path(kind: Kind) -> PathBuf {
     Path::new(ROOT).join(format!("docs/schema/{word}.schema.json"))
 }
 
-/// To write them anew: `WRITE_SCHEMAS=1 cargo test --test schemas`.
+/// To write them anew: `UPDATE_DOCS=1 cargo test --test schemas`.
 #[test]
 fn the_files_in_docs_are_up_to_date() {
     for kind in Kind::ALL {
         let (path, text) = (schema_path(kind), schema_text(kind));
-        if std::env::var_os("WRITE_SCHEMAS").is_some() {
+        if std::env::var_os("UPDATE_DOCS").is_some() {
             std::fs::write(&path, &text).expect("docs/schema can be written");
         }
         let written = std::fs::read_to_string(&path).unwrap_or_default();
         assert!(
             written == text,
-            "{} is stale: WRITE_SCHEMAS=1 cargo test --test schemas",
+            "{} is stale: UPDATE_DOCS=1 cargo test --test schemas",
             path.display()
         );
     }

@@ -96,7 +96,7 @@ pub struct ClassSpec {
 pub struct Deadline {
     /// First output.
     pub first_output: Option<Duration>,
-    /// The whole answer.
+    /// The whole answer; 600s, as long as the official clients wait, where absent.
     pub total: Option<Duration>,
 }
 

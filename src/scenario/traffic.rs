@@ -113,7 +113,8 @@ pub struct ProfileUse {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TraceUse {
-    /// Path relative to the scenario; `.csv` or `.jsonl`.
+    /// Path relative to the scenario; `.csv` or `.jsonl`. Rows without output, failures of the
+    /// recorded system, are left out and counted in a note.
     pub file: String,
     /// What the columns mean.
     pub layout: TraceLayout,
