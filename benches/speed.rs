@@ -1,7 +1,8 @@
 //! The speed goals G1 and G2: whole runs through the real core, each beside its reference.
 //!
 //! Absolute times drift with the machine: read the ratios. Runs and references are timed in
-//! turn, several times over, and medians are printed.
+//! turn, several times over, and medians are printed. Arguments choose runs by name: `r1`,
+//! `standard`.
 
 #[path = "reference/plain_heap.rs"]
 mod plain_heap;
@@ -19,8 +20,14 @@ const REQUESTS: u64 = 200_000;
 
 fn main() {
     println!("{:<10} {:>12} {:>12} {:>8}", "run", "ns/request", "ref ns/req", "ratio");
-    r1();
-    standard();
+    let names: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
+    let wanted = |name: &str| names.is_empty() || names.iter().any(|n| n == name);
+    if wanted("r1") {
+        r1();
+    }
+    if wanted("standard") {
+        standard();
+    }
 }
 
 /// G1: R1 against the plain heap loop.

@@ -23,15 +23,15 @@ const PLAN: [usize; 4] = [0, 0, 1, 2];
 
 /// What the run counted.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Counts {
+pub(crate) struct Counts {
     /// Requests.
-    pub requests: u64,
+    pub(crate) requests: u64,
     /// Requests answered.
-    pub answered: u64,
+    pub(crate) answered: u64,
     /// Attempts.
-    pub attempts: u64,
+    pub(crate) attempts: u64,
     /// Sum of the latencies of the answered, in seconds.
-    pub latency: f64,
+    pub(crate) latency: f64,
 }
 
 #[derive(Clone, Copy)]
@@ -113,7 +113,7 @@ struct Run {
 }
 
 /// Runs `requests` requests.
-pub fn run(requests: u64, seed: u64) -> Counts {
+pub(crate) fn run(requests: u64, seed: u64) -> Counts {
     let mut run = Run {
         rng: SmallRng::seed_from_u64(seed),
         gap: Exp::new(RATE).expect("a positive rate"),
@@ -197,8 +197,7 @@ impl Run {
             (self.requests.len() - 1) as u32
         });
         let request = &mut self.requests[slot as usize];
-        *request =
-            Request { arrived: self.now, step: request.step, life: request.life, ..fresh };
+        *request = Request { arrived: self.now, step: request.step, life: request.life, ..fresh };
         let life = request.life;
         self.push(self.now + DEADLINE, What::Deadline, slot, life);
         self.attempt(slot);
