@@ -1,0 +1,300 @@
+//! The program as people run it: what it prints, where, and with which exit code.
+
+use std::fs;
+use std::path::Path;
+
+use assert_cmd::Command;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A small scenario: two targets, the first of which fails a third of the time for a while.
+const SCENARIO: &str = include_str!("files/cli/small.yaml");
+
+fn windtunnel() -> Command {
+    Command::new(assert_cmd::cargo::cargo_bin!("windtunnel"))
+}
+
+/// A folder with the small scenario in it.
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("small.yaml"), SCENARIO).unwrap();
+    folder
+}
+
+fn in_folder(folder: &TempDir, words: &[&str]) -> std::process::Output {
+    windtunnel().current_dir(folder.path()).args(words).output().unwrap()
+}
+
+fn code(folder: &TempDir, words: &[&str]) -> i32 {
+    in_folder(folder, words).status.code().expect("it ends by itself")
+}
+
+const COMPARE: [&str; 8] =
+    ["compare", "small.yaml", "--policy", "single", "--policy", "fast-failover", "--worlds", "4"];
+
+fn compare(folder: &TempDir, more: &[&str]) -> std::process::Output {
+    in_folder(folder, &[&COMPARE, more].concat())
+}
+
+fn json(folder: &TempDir, more: &[&str]) -> Value {
+    let output = compare(folder, &[&["--format", "json"], more].concat());
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
+        panic!("{error}: {}", String::from_utf8_lossy(&output.stderr));
+    })
+}
+
+#[test]
+fn run_prints_the_answer_first() {
+    let folder = folder();
+    let output = in_folder(&folder, &["run", "small.yaml", "--policy", "fast-failover"]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let at = |word: &str| text.find(word).unwrap_or_else(|| panic!("no {word} in\n{text}"));
+    let order = ["windtunnel", "seed", "raw_success", "│ success", "recovered_by_retry"];
+    let rest = ["attempts_per_request", "added_latency_p50", "cost_per_1k", "│ no_recovery"];
+    let places: Vec<usize> = order.iter().chain(&rest).map(|word| at(word)).collect();
+    assert!(places.is_sorted(), "{places:?}\n{text}");
+    assert!(text.ends_with('\n') && output.stderr.is_empty());
+    assert!(!text.contains('\u{1b}'), "no colour where there is no terminal");
+}
+
+#[test]
+fn json_keeps_its_shape() {
+    let object = json(&folder(), &[]);
+    let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    insta::assert_debug_snapshot!(keys(&object), @r#"
+    [
+        "windtunnel",
+        "scenario",
+        "policies",
+        "stickiness",
+        "gates",
+        "conclusion",
+    ]
+    "#);
+    insta::assert_debug_snapshot!(keys(&object["windtunnel"]), @r#"
+    [
+        "version",
+        "format",
+        "seed",
+        "worlds",
+        "worlds_wanted",
+        "resample",
+        "intervals_cover",
+        "scenario_hash",
+        "policy_hashes",
+    ]
+    "#);
+    let policy = &object["policies"][1];
+    assert_eq!(keys(policy), ["name", "hash", "measures", "by_class", "differences"]);
+    let success = &policy["measures"]["success"];
+    assert_eq!(keys(success), ["value", "unit", "ci95", "n"]);
+    assert_eq!(success["unit"], "fraction");
+    assert_eq!(keys(&policy["by_class"]), ["chat"]);
+    let difference = &policy["differences"]["success"];
+    assert_eq!(keys(difference), ["difference", "ci95", "verdict", "correlation"]);
+    assert_eq!(object["policies"][0]["differences"], serde_json::json!({}));
+}
+
+#[test]
+fn figures_agree_with_one_another() {
+    let folder = folder();
+    let ledger = folder.path().join("rows.jsonl");
+    let object = json(&folder, &["--ledger", "rows.jsonl"]);
+    let rows: Vec<Value> = fs::read_to_string(ledger)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    for policy in object["policies"].as_array().unwrap() {
+        let figure = |name: &str| policy["measures"][name]["value"].as_f64().unwrap();
+        let requests = policy["measures"]["success"]["n"].as_f64().unwrap();
+        let measured = || {
+            let own = |row: &&Value| row["policy"] == policy["name"] && row["measured"] == true;
+            rows.iter().filter(own)
+        };
+        // One row of each request says what became of it.
+        let firsts = || measured().filter(|row| row["attempt"].as_u64().unwrap() <= 1);
+        let count = |rows: Vec<&Value>| rows.len() as f64 / requests;
+        assert_eq!(firsts().count() as f64, requests);
+        // Reading JSON may cost a last bit.
+        let same = |x: f64, y: f64| assert!((x - y).abs() < 1e-12, "{x} and {y}");
+        let answered = firsts().filter(|row| row["request_answered"] == true).collect();
+        same(count(answered), figure("success"));
+        let sent = measured().filter(|row| row["sent"] == true).collect();
+        same(count(sent), figure("attempts_per_request"));
+        let cost: f64 = measured().map(|row| row["cost_usd"].as_f64().unwrap_or(0.0)).sum();
+        same(cost / requests, figure("cost_per_request"));
+        let sum: f64 = ["raw_success", "recovered_by_retry", "recovered_by_failover"]
+            .into_iter()
+            .chain(["recovered_by_substitution"])
+            .map(figure)
+            .sum();
+        same(sum, figure("success"));
+    }
+}
+
+#[test]
+fn gates_decide_the_exit_code() {
+    let folder = folder();
+    let gated = |gate: &str| compare(&folder, &["--gate", gate]).status.code().unwrap();
+    assert_eq!(gated("success >= base"), 0);
+    assert_eq!(gated("success <= base - 1pp"), 1);
+    // Half-way into the gain's own uncertainty.
+    let gain = &json(&folder, &[])["policies"][1]["differences"]["success"]["difference"];
+    let points = 100.0 * gain.as_f64().unwrap();
+    assert_eq!(gated(&format!("success >= base + {points:.4}pp")), 3);
+    let both = compare(&folder, &["--gate", "success >= base", "--gate", "success <= 1%"]);
+    assert_eq!(both.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&both.stdout).contains("FAILED"));
+}
+
+#[test]
+fn one_world_leaves_gates_undecided() {
+    let words = ["run", "small.yaml", "--gate", "success >= 10%"];
+    assert_eq!(code(&folder(), &words), 3);
+}
+
+#[test]
+fn bad_input_is_one_message_and_exit_2() {
+    let folder = folder();
+    fs::create_dir(folder.path().join("taken")).unwrap();
+    let cases: [&[&str]; 16] = [
+        &["run", "nowhere.yaml"],
+        &["run", "stedy"],
+        &["run", "small.yaml", "--policy", "convervative"],
+        &["run", "small.yaml", "--worlds", "0"],
+        &["run", "small.yaml", "--seed", "-1"],
+        &["run", "small.yaml", "--threads", "0"],
+        &["run", "small.yaml", "--format", "xml"],
+        &["run", "small.yaml", "--out", "no/such/folder/file"],
+        &["run", "small.yaml", "--out", "taken"],
+        &["run", "small.yaml", "--ledger", "rows.txt"],
+        &["run", "small.yaml", "--plot", "chart.gif"],
+        &["run", "small.yaml", "--out", "x.csv", "--timeline", "x.csv"],
+        &["run", "small.yaml", "--gate", "succes >= 99%"],
+        &["run", "small.yaml", "--gate", "success >= base"],
+        &["compare", "small.yaml", "--policy", "single", "--policy", "single"],
+        &["profile", "nowhere.csv", "--layout", "azure2024", "--out", "p.yaml"],
+    ];
+    for words in cases {
+        let output = in_folder(&folder, words);
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {message}");
+        assert!(message.starts_with("error: "), "{words:?}: {message}");
+        assert!(output.stdout.is_empty(), "{words:?}");
+        assert!(!message.contains("panicked"), "{words:?}: {message}");
+    }
+    let left: Vec<_> = fs::read_dir(folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name != "small.yaml" && name != "taken")
+        .collect();
+    assert!(left.is_empty(), "half-written files: {left:?}");
+}
+
+#[test]
+fn nearest_names_are_offered() {
+    let folder = folder();
+    let says = |words: &[&str], expected: &str| {
+        let message = String::from_utf8(in_folder(&folder, words).stderr).unwrap();
+        assert!(message.contains(expected), "{message}");
+    };
+    says(&["run", "stedy"], "steady");
+    says(&["run", "small.yaml", "--policy", "conservativ"], "conservative");
+    says(&["run", "small.yaml", "--gate", "succes >= 99%"], "`success`");
+    says(&["comprae", "small.yaml"], "compare");
+}
+
+#[test]
+fn outputs_are_whole_files() {
+    let folder = folder();
+    fs::write(folder.path().join("report.json"), "old").unwrap();
+    let words = ["--format", "json", "--out", "report.json", "--ledger", "rows.csv"];
+    let more = ["--timeline", "time.csv", "--plot", "chart.svg"];
+    let output = compare(&folder, &[&words[..], &more].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.stdout.is_empty());
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    assert!(serde_json::from_str::<Value>(&read("report.json")).is_ok());
+    let header = windtunnel::report::LEDGER_COLUMNS.join(",");
+    assert_eq!(read("rows.csv").lines().next(), Some(header.as_str()));
+    let header = windtunnel::report::TIMELINE_COLUMNS.join(",");
+    assert_eq!(read("time.csv").lines().next(), Some(header.as_str()));
+    assert!(read("chart.svg").starts_with("<svg"));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 5, "no leftovers");
+}
+
+#[test]
+fn png_charts_are_pictures() {
+    let folder = folder();
+    assert_eq!(compare(&folder, &["--quiet", "--plot", "chart.png"]).stdout, b"");
+    let bytes = fs::read(folder.path().join("chart.png")).unwrap();
+    assert!(bytes.starts_with(b"\x89PNG\r\n\x1a\n"));
+}
+
+#[test]
+fn threads_change_no_byte() {
+    let folder = folder();
+    let bytes = |threads: &str| {
+        let words = ["--format", "json", "--threads", threads, "--ledger", "rows.csv"];
+        let output = compare(&folder, &words).stdout;
+        (output, fs::read(folder.path().join("rows.csv")).unwrap())
+    };
+    let one = bytes("1");
+    assert!(!one.0.is_empty() && one.1.len() > 10_000);
+    assert!(bytes("2") == one);
+    assert!(bytes("8") == one);
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_mistake() {
+    use std::io::Read;
+    use std::process::{Command, Stdio};
+    let mut child = Command::new(assert_cmd::cargo::cargo_bin!("windtunnel"))
+        .args(["schema", "scenario"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Closes the pipe at once, as `head -c 0` does.
+    drop(child.stdout.take());
+    let mut message = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut message).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert_eq!(message, "");
+}
+
+#[test]
+fn shipped_files_are_listed_and_checked() {
+    let list = windtunnel().arg("list").output().unwrap();
+    let text = String::from_utf8(list.stdout).unwrap();
+    for name in ["steady", "conservative", "openai-gpt-4o"] {
+        assert!(text.contains(name), "{name}");
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let good = windtunnel().arg("check").arg(root.join("policies/single.yaml")).output().unwrap();
+    assert_eq!(good.status.code(), Some(0));
+    let folder = folder();
+    fs::write(folder.path().join("bad.yaml"), "attempts: {max: none}\n").unwrap();
+    let bad = in_folder(&folder, &["check", "small.yaml", "bad.yaml"]);
+    assert_eq!(bad.status.code(), Some(2));
+    assert_eq!(String::from_utf8(bad.stdout).unwrap(), "1 of 2 files are good\n");
+    assert!(String::from_utf8(bad.stderr).unwrap().starts_with("error: bad.yaml:1:"));
+}
+
+#[test]
+fn a_trace_becomes_a_profile() {
+    let folder = folder();
+    let rows = "TIMESTAMP,ContextTokens,GeneratedTokens\n\
+                2023-11-16 18:15:46.6805900,374,44\n2023-11-16 18:15:50.9951690,396,109\n";
+    fs::write(folder.path().join("trace.csv"), rows).unwrap();
+    let words = ["profile", "trace.csv", "--layout", "azure2023", "--out", "mine.yaml"];
+    let output = in_folder(&folder, &words);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "mine.yaml: 2 requests in 5 s\n");
+    assert!(fs::read_to_string(folder.path().join("mine.yaml")).unwrap().contains("mine"));
+    let own = ["--layout", "columns:TIMESTAMP,datetime,ContextTokens,GeneratedTokens"];
+    let words = [&["profile", "trace.csv"], &own[..], &["--out", "mine.yaml"]].concat();
+    assert_eq!(code(&folder, &words), 0);
+}
