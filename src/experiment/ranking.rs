@@ -89,13 +89,6 @@ impl Ranking {
             pairs: pairs.map(|(first, second)| pair(first, second)).collect(),
         })
     }
-
-    /// What can be said of these two policies, in either order.
-    pub fn identified(&self, a: usize, b: usize) -> Identified {
-        let (first, second) = (a.min(b), a.max(b));
-        let pair = self.pairs.iter().find(|pair| pair.first == first && pair.second == second);
-        pair.map_or(Identified::Yes, Pair::identified)
-    }
 }
 
 impl Pair {
@@ -118,5 +111,21 @@ fn ahead(first: &Sample<'_>, second: &Sample<'_>) -> Ahead {
         (Some(Verdict::Clear) | None, Some(difference)) if difference > 0.0 => Ahead::Second,
         (Some(Verdict::Clear) | None, Some(difference)) if difference < 0.0 => Ahead::First,
         (_, Some(_)) => Ahead::Neither,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_order_rests_on() {
+        use Ahead::{First, Neither, Second};
+        let identified = |ahead| Pair { first: 0, second: 1, ahead }.identified();
+        assert_eq!(identified([First, First, First]), Identified::Yes);
+        assert_eq!(identified([Neither, Neither, Neither]), Identified::Yes);
+        assert_eq!(identified([Second, Second, Neither]), Identified::InPart);
+        assert_eq!(identified([First, Neither, Second]), Identified::No);
+        assert_eq!(identified([First, First, Second]), Identified::No);
     }
 }

@@ -13,6 +13,8 @@ mod numbers;
 mod plot;
 mod spool;
 mod table;
+#[cfg(test)]
+mod tests;
 mod timeline;
 mod verdict;
 

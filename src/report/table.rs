@@ -5,7 +5,7 @@ use comfy_table::{Cell, CellAlignment, Table, presets};
 use super::format::{difference, figure};
 use super::notes::short_hash;
 use super::{Report, VERSION};
-use crate::experiment::{Identified, Ranking, Setting};
+use crate::experiment::{Identified, Ranking};
 use crate::measures::{Block, Measure};
 use crate::stats::{Dimension, Estimate, Outcome, Verdict};
 
@@ -94,6 +94,7 @@ fn differences(report: &Report<'_>) -> String {
 }
 
 fn stickiness(report: &Report<'_>, ranking: &Ranking) -> String {
+    // In the order of `Setting::ALL`.
     let settings = [
         "0: no failure sticks to its request",
         "as declared",
@@ -107,12 +108,14 @@ fn stickiness(report: &Report<'_>, ranking: &Ranking) -> String {
         });
         table.row(label.into(), cells.collect());
     }
-    let open = |pair: &&crate::experiment::Pair| pair.identified() != Identified::Yes;
-    let verdict = match ranking.pairs.iter().filter(open).count() {
-        0 => "The ranking is the same at every stickiness.",
-        _ => "The ranking is NOT IDENTIFIED: it turns with the stickiness (see the conclusion).",
+    let any = |wanted| ranking.pairs.iter().any(|pair| pair.identified() == wanted);
+    let verdict = if any(Identified::No) {
+        "The ranking is NOT IDENTIFIED: it turns with the stickiness (see the conclusion)."
+    } else if any(Identified::InPart) {
+        "Nobody changes places, but some are level at some stickiness (see the conclusion)."
+    } else {
+        "The ranking is the same at every stickiness."
     };
-    debug_assert_eq!(settings.len(), Setting::ALL.len());
     section("Success by stickiness of failures", &(table.text() + verdict))
 }
 

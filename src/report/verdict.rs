@@ -2,7 +2,7 @@
 
 use super::Report;
 use super::format::{amount, difference};
-use crate::experiment::{Identified, Pair, Ranking};
+use crate::experiment::{Identified, Pair, Ranking, Setting};
 use crate::stats::{Dimension, Paired, Verdict};
 
 impl Report<'_> {
@@ -88,29 +88,39 @@ impl Report<'_> {
 
     /// Pairs whose order depends on how far failures stick.
     fn unidentified(&self, ranking: &Ranking) -> Vec<String> {
-        let line = |pair: &Pair| {
-            let (first, second) = (self.name(pair.first), self.name(pair.second));
-            match pair.identified() {
-                Identified::Yes => None,
-                Identified::No => Some(format!(
-                    "Not identified: whether `{first}` or `{second}` answers more turns with how \
-                     far failures stick to their request, which nobody publishes.",
-                )),
-                Identified::InPart => {
-                    let winner = pair
-                        .ahead
-                        .iter()
-                        .find_map(|ahead| ahead.of(pair.first, pair.second))
-                        .expect("one is ahead somewhere");
-                    let winner = self.name(winner);
-                    Some(format!(
-                        "Not identified: of `{first}` and `{second}`, `{winner}` answers more at \
-                         some stickiness of failures, and neither at another.",
-                    ))
-                }
-            }
-        };
-        ranking.pairs.iter().filter_map(line).collect()
+        let turns = |pair: &&Pair| pair.identified() == Identified::No;
+        let mut lines: Vec<String> =
+            ranking.pairs.iter().filter(turns).map(|p| self.turns(p)).collect();
+        let level: Vec<String> = ranking.pairs.iter().filter_map(|pair| self.level(pair)).collect();
+        if !level.is_empty() {
+            lines.push(format!(
+                "Not at every stickiness of failures (0: none sticks to its request, 1: all do): {}.",
+                level.join(", "),
+            ));
+        }
+        lines
+    }
+
+    fn turns(&self, pair: &Pair) -> String {
+        let (first, second) = (self.name(pair.first), self.name(pair.second));
+        format!(
+            "Not identified: whether `{first}` or `{second}` answers more turns with how far \
+             failures stick to their request, which nobody publishes.",
+        )
+    }
+
+    /// For a pair in which one is ahead at some stickiness only: which, and where it is not.
+    fn level(&self, pair: &Pair) -> Option<String> {
+        if pair.identified() != Identified::InPart {
+            return None;
+        }
+        let ahead = pair.ahead.map(|ahead| ahead.of(pair.first, pair.second));
+        let winner = ahead.into_iter().flatten().next()?;
+        let loser = if winner == pair.first { pair.second } else { pair.first };
+        let settings = Setting::ALL.iter().zip(ahead).filter(|(_, ahead)| ahead.is_none());
+        let settings: Vec<&str> = settings.map(|(setting, _)| setting.name()).collect();
+        let (winner, loser) = (self.name(winner), self.name(loser));
+        Some(format!("`{winner}` over `{loser}` (level at {})", settings.join(", ")))
     }
 
     fn name(&self, position: usize) -> &str {
