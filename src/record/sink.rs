@@ -1,5 +1,8 @@
 //! Where rows go besides the totals.
 
+use windtunnel_policy::Instant;
+use windtunnel_policy::event::{Action, Event};
+
 use super::{AttemptRow, RequestRow};
 
 /// Takes every row of a run, in the order attempts end and requests close.
@@ -8,6 +11,10 @@ pub trait Sink {
     fn attempt(&mut self, row: &AttemptRow);
     /// A request was closed.
     fn request(&mut self, row: &RequestRow);
+    /// The router was told of `event`, and this is what it said: told the same in the same order,
+    /// another router of the policy says the same.
+    #[inline]
+    fn routed(&mut self, _now: Instant, _event: &Event, _actions: &[Action]) {}
 }
 
 /// Keeps nothing.

@@ -209,7 +209,7 @@ impl<'s> Simulation<'s> {
             streamed: request.marks.has(Marks::STREAMED),
             session: request.session,
         });
-        self.router.handle(now, event, &mut self.actions);
+        self.route(now, event, sink);
         let handle =
             self.actions.iter().find_map(request_of).expect("an arrival leads to an action");
         let slot = handle.slot as usize;
@@ -246,7 +246,7 @@ impl<'s> Simulation<'s> {
                     return;
                 }
                 if self.watches_idle {
-                    self.report_progress(now, request);
+                    self.report_progress(now, request, sink);
                 }
                 self.tell(now, Event::Timer { request, epoch }, world, sink);
             }
@@ -287,7 +287,7 @@ impl<'s> Simulation<'s> {
 
     /// Tells the router when the stream of a request was last seen, so that its idle timeout needs
     /// no event per token.
-    fn report_progress(&mut self, now: Instant, request: RequestRef) {
+    fn report_progress(&mut self, now: Instant, request: RequestRef, sink: &mut impl Sink) {
         let open = &self.open[request.slot as usize];
         let Some(Live { row, fleet: Some(fleet) }) = open.live else { return };
         if open.handle != request {
@@ -295,7 +295,7 @@ impl<'s> Simulation<'s> {
         }
         if let Some(at) = self.fleet.last_output(now, fleet) {
             let attempt = AttemptRef { request, number: row.number };
-            self.router.handle(now, Event::Progress { attempt, at }, &mut self.actions);
+            self.route(now, Event::Progress { attempt, at }, sink);
         }
     }
 
@@ -359,8 +359,14 @@ impl<'s> Simulation<'s> {
     }
 
     fn tell(&mut self, now: Instant, event: Event, world: &World, sink: &mut impl Sink) {
-        self.router.handle(now, event, &mut self.actions);
+        self.route(now, event, sink);
         self.carry_out(now, world, sink);
+    }
+
+    /// Tells the router, and keeps what it says for [`Simulation::carry_out`].
+    fn route(&mut self, now: Instant, event: Event, sink: &mut impl Sink) {
+        self.router.handle(now, event, &mut self.actions);
+        sink.routed(now, &event, &self.actions);
     }
 
     /// Does what the router said.

@@ -13,11 +13,21 @@ pub(crate) enum Draw {
     OpenJitter = 3,
     /// Whether a breaker that ramps admits the attempt.
     Ramp = 4,
+    /// Which target a conversation stays with.
+    Sticky = 5,
 }
 
 /// 64 bits for the `n`-th use of a purpose within the request of this salt.
 pub(crate) const fn draw(salt: u64, purpose: Draw, n: u64) -> u64 {
     again(salt ^ again((purpose as u64) << 32 ^ n))
+}
+
+/// 32 bits that stand for a target's name in draws, whatever its position: FNV-1a, mixed.
+pub(crate) fn anchor(name: &str) -> u64 {
+    let fnv = name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    again(fnv) >> 32
 }
 
 /// 64 further bits from a draw.

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::config::Policy;
+use crate::mix;
 use crate::target::{Capabilities, RouteClass, SideEffects, TargetId, Topology};
 use crate::target_set::TargetSet;
 use crate::{Duration, Money};
@@ -37,6 +38,8 @@ pub(crate) struct Segment {
     pub(crate) group: u8,
     /// Those able to serve the class.
     pub(crate) targets: Vec<TargetId>,
+    /// What stands for the name of each of them in draws.
+    pub(crate) anchors: Vec<u64>,
     /// Its number among all segments of all classes: where its round robin is kept.
     pub(crate) turn: usize,
 }
@@ -68,15 +71,15 @@ fn class_plan(policy: &Policy, topology: &Topology, class: &RouteClass) -> Class
     // when it follows another substitute.
     let model = &target(class.groups[0].targets[0]).model;
     let of_model = |model: &str| -> Vec<Segment> {
-        let segment = |(group, targets): (usize, &Vec<TargetId>)| Segment {
-            group: group as u8,
-            turn: 0,
-            targets: targets
+        let segment = |(group, targets): (usize, &Vec<TargetId>)| {
+            let targets: Vec<TargetId> = targets
                 .iter()
                 .copied()
                 .filter(|id| target(*id).model == model)
                 .filter(|id| target(*id).capabilities.covers(class.required))
-                .collect(),
+                .collect();
+            let anchors = targets.iter().map(|id| mix::anchor(&target(*id).name)).collect();
+            Segment { group: group as u8, turn: 0, targets, anchors }
         };
         let groups = class.groups.iter().map(|g| &g.targets).enumerate();
         groups.map(segment).filter(|s| !s.targets.is_empty()).collect()

@@ -116,8 +116,12 @@ impl Chooser<'_> {
         let (request, topology) = (&slot.request, self.topology);
         if self.policy.selection.sticky == Sticky::Session {
             // The highest of the session's draws: other targets coming or going move nothing.
-            let draw = |t: &TargetId| mix::draw(request.session, Draw::Choice, t.0.into());
-            return eligible.iter().max_by_key(draw).expect("one of the targets is eligible");
+            let targets = segment.targets.iter().zip(&segment.anchors);
+            let (target, _) = targets
+                .filter(|(target, _)| eligible.contains(**target))
+                .max_by_key(|(_, anchor)| mix::draw(request.session, Draw::Sticky, **anchor))
+                .expect("one of the targets is eligible");
+            return *target;
         }
         let choice = select::Choice {
             order: &segment.targets,
