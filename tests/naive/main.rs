@@ -1,26 +1,21 @@
 //! The engine against a naive simulator: on random small scenarios their ledgers are the same,
 //! row by row.
 
-mod dice;
 mod endings;
 mod fate;
 mod gateway;
-mod generate;
 mod limits;
-mod policies;
 mod provider;
+#[path = "../common/random/mod.rs"]
+mod random;
 mod seen;
 mod simulator;
 
 use std::fmt;
 
-use generate::Case;
+use random::Case;
 use seen::Seen;
-use serde_json::Value;
-use windtunnel::input::SourceFile;
-use windtunnel::library::read_policy;
 use windtunnel::record::Rows;
-use windtunnel::scenario::Scenario;
 use windtunnel::simulation::Simulation;
 use windtunnel::world::{World, WorldOptions};
 
@@ -53,11 +48,8 @@ fn ledgers_are_the_same_on_random_scenarios() {
 
 /// Runs one case in both; tells where they part.
 fn compare(seed: u64, seen: &mut Seen) -> Option<Difference> {
-    let case = generate::case(seed);
-    let scenario = Scenario::read(file(&case.scenario))
-        .unwrap_or_else(|error| panic!("{error}\n{:#}", case.scenario));
-    let policy =
-        read_policy(&file(&case.policy)).unwrap_or_else(|e| panic!("{e}\n{:#}", case.policy));
+    let case = random::case(seed);
+    let (scenario, policy) = case.load();
     let options = WorldOptions { seed, ..WorldOptions::default() };
     let world = World::build(&scenario, options).expect("a small world");
     let mut engine = Rows::default();
@@ -91,10 +83,6 @@ impl fmt::Display for Difference {
         )?;
         f.write_str(text)
     }
-}
-
-fn file(text: &Value) -> SourceFile {
-    SourceFile { name: "random.yaml".into(), text: format!("{text:#}"), folder: None }
 }
 
 /// Where two ledgers part: the rows with their forerunners.

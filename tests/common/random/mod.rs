@@ -2,15 +2,42 @@
 //!
 //! Times are round and often equal, so that much happens at the same microsecond.
 
-use serde_json::{Value, json};
+mod dice;
+mod policies;
 
-use super::dice::{Dice, without_nulls};
-use super::policies::policy;
+use serde_json::{Value, json};
+use windtunnel::input::SourceFile;
+use windtunnel::library::read_policy;
+use windtunnel::scenario::Scenario;
+use windtunnel_policy::config::Policy;
+
+use dice::{Dice, without_nulls};
+use policies::policy;
 
 /// A scenario and a policy.
 pub(crate) struct Case {
     pub(crate) scenario: Value,
     pub(crate) policy: Value,
+}
+
+impl Case {
+    /// Both as loaded.
+    ///
+    /// # Panics
+    /// The files hold a mistake.
+    pub(crate) fn load(&self) -> (Scenario, Policy) {
+        let file = |text: &Value| SourceFile {
+            name: "random.yaml".into(),
+            text: format!("{text:#}"),
+            folder: None,
+        };
+        let scenario = Scenario::read(file(&self.scenario));
+        let policy = read_policy(&file(&self.policy));
+        (
+            scenario.unwrap_or_else(|error| panic!("{error}\n{:#}", self.scenario)),
+            policy.unwrap_or_else(|error| panic!("{error}\n{:#}", self.policy)),
+        )
+    }
 }
 
 /// Shipped cards: what they run, and as what model. All figures that matter are replaced.

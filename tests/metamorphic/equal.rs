@@ -1,0 +1,174 @@
+//! Policies that come to the same thing.
+
+use serde_json::{Value, json};
+use windtunnel::experiment::{self, Findings, NoObserver, NoRecorder, Options};
+use windtunnel::measures::Catalogue;
+use windtunnel::record::{AttemptRow, RequestRow, Rows};
+use windtunnel::stats::Verdict;
+use windtunnel_policy::Money;
+use windtunnel_policy::event::{Outcome, Terminal};
+
+use super::{random, run};
+
+const UNEXPLAINED: Terminal = Terminal {
+    id: 0,
+    outcome: Outcome::Exhausted,
+    status: 0,
+    class: None,
+    stop: None,
+    retryable: false,
+    retry_after: None,
+    attempts: 0,
+    cost: Money::ZERO,
+};
+
+/// The ledger without the reasons why nothing more was tried.
+fn without_reasons(rows: Rows) -> (Vec<AttemptRow>, Vec<RequestRow>) {
+    let attempts = rows.attempts.iter().map(|row| AttemptRow { decision: None, ..*row });
+    let requests = rows.requests.iter().map(|row| {
+        let mut row = *row;
+        let Terminal { id, attempts, cost, .. } = row.result;
+        row.result = Terminal { id, attempts, cost, ..UNEXPLAINED };
+        row
+    });
+    (attempts.collect(), requests.collect())
+}
+
+/// A policy that keeps no memory of failures, with one budget for the whole request.
+fn forgetful(policy: &mut Value) {
+    (policy["breakers"], policy["retry_budgets"]) = (json!([]), json!([]));
+    policy["cooldown"] = json!({"rule": "none"});
+    policy["matrix"] = json!({
+        "upstream_auth": {"blame": "no"}, "quota_exhausted": {"blame": "no"},
+        "target_missing": {"blame": "no"},
+    });
+    policy["attempts"]["scope"] = json!("request");
+    policy["backoff"]["after_last"] = json!(false);
+}
+
+#[test]
+fn one_attempt_is_no_recovery_however_it_is_said() {
+    for seed in 7_000..7_060 {
+        let mut case = random::case(seed);
+        forgetful(&mut case.policy);
+        let more = case.policy["attempts"].clone();
+        case.policy["attempts"]["max"] = json!(1);
+        let (scenario, once) = case.load();
+        let want = without_reasons(run(&scenario, &once, seed).1);
+        assert!(want.0.iter().all(|row| row.number == 1));
+
+        case.policy["attempts"] = more;
+        for kind in ["allow_retry", "allow_failover", "allow_substitution"] {
+            case.policy["attempts"][kind] = json!(false);
+        }
+        let (scenario, none) = case.load();
+        assert!(want == without_reasons(run(&scenario, &none, seed).1), "seed {seed}");
+    }
+}
+
+#[test]
+fn what_never_bites_is_not_there() {
+    let never: [fn(&mut Value); 3] = [
+        |policy| {
+            policy["breakers"] = json!([{
+                "key": ["deployment"], "trip": [{"consecutive": 4_294_967_295_u32}],
+            }]);
+        },
+        |policy| {
+            let bucket = json!({"capacity": 1_000_000, "per_request": "100%", "per_second": 9});
+            policy["retry_budgets"] = json!([{
+                "governs": ["retry", "failover", "substitution"], "charged_to": "overall",
+                "kind": {"token_bucket": bucket},
+            }]);
+        },
+        |policy| policy["timeouts"]["attempt"] = json!("1h"),
+    ];
+    for seed in 8_000..8_030 {
+        let mut case = random::case(seed);
+        for part in ["breakers", "retry_budgets"] {
+            case.policy[part] = json!([]);
+        }
+        case.policy["timeouts"].as_object_mut().expect("a mapping").remove("attempt");
+        let (scenario, plain) = case.load();
+        let want = run(&scenario, &plain, seed).1;
+        let bare = case.policy.clone();
+        for add in never {
+            case.policy = bare.clone();
+            add(&mut case.policy);
+            let (scenario, policy) = case.load();
+            assert!(want == run(&scenario, &policy, seed).1, "seed {seed}: {:#}", case.policy);
+        }
+    }
+}
+
+/// No load, and nothing that a request does to another.
+fn load_free(case: &mut random::Case) {
+    case.scenario["gateway"] = json!({});
+    case.scenario["background"] = json!({});
+    let targets = case.scenario["targets"].as_object_mut().expect("a mapping");
+    for target in targets.values_mut() {
+        target.as_object_mut().expect("a mapping").remove("failover_in_flight");
+        target["limits"] = json!([]);
+        target["capacity"] = json!({"source": "made up", "slots": 1_000_000});
+    }
+    for weather in case.scenario["weather"].as_array_mut().expect("a list") {
+        let effects = weather["effects"].as_object_mut().expect("a mapping");
+        effects.remove("capacity");
+        effects.entry("contract_failures").or_insert(json!("30%"));
+    }
+    // Closed loops ask again when they are answered: other requests, other answers.
+    for class in case.scenario["classes"].as_object_mut().expect("a mapping").values_mut() {
+        class["traffic"]["arrivals"] = json!({"poisson": "8/s"});
+    }
+    forgetful(&mut case.policy);
+    case.policy["selection"] = json!({});
+    case.policy["envelope"]["estimate"] = json!({"enabled": false});
+}
+
+#[test]
+fn without_load_more_attempts_lose_nothing() {
+    let mut gained = 0;
+    for seed in 9_000..9_060 {
+        let mut case = random::case(seed);
+        load_free(&mut case);
+        let mut before: Vec<u64> = Vec::new();
+        for max in 1..=5 {
+            case.policy["attempts"]["max"] = json!(max);
+            let (scenario, policy) = case.load();
+            let rows = run(&scenario, &policy, seed).1;
+            let answered = rows.requests.iter().filter(|row| row.measured && row.answered);
+            let answered: Vec<u64> = answered.map(|row| row.request).collect();
+            let lost = before.iter().find(|request| !answered.contains(request));
+            assert_eq!(lost, None, "seed {seed}: answered with {} but not {max}", max - 1);
+            gained += answered.len() - before.len();
+            before = answered;
+        }
+    }
+    assert!(gained > 0);
+}
+
+#[test]
+fn a_policy_against_itself_differs_by_exactly_nothing() {
+    let (scenario, policy) = random::case(10_000).load();
+    let mut twin = policy.clone();
+    twin.name = "twin".into();
+    let options = Options { seed: 1, worlds: 12, resample: false, extremes: false, threads: None };
+    let policies = [policy, twin];
+    let experiment =
+        experiment::run(&scenario, &policies, None, &options, &NoRecorder, &NoObserver)
+            .expect("it runs");
+    assert_eq!(experiment.policies[0].worlds, experiment.policies[1].worlds);
+    let catalogue = Catalogue::new(scenario.targets.iter().map(|target| target.name.as_str()));
+    let findings = Findings::of(&experiment, &catalogue, &[]).expect("no gates");
+    let mut identical = 0;
+    for difference in &findings.policies[1].differences {
+        assert!(difference.difference.is_none_or(|d| d == 0.0), "{difference:?}");
+        assert!(difference.ci95.is_none_or(|ci| ci == (0.0, 0.0)), "{difference:?}");
+        assert!(
+            difference.verdict.is_none_or(|verdict| verdict == Verdict::Identical),
+            "{difference:?}"
+        );
+        identical += u32::from(difference.verdict.is_some());
+    }
+    assert!(identical > 10, "{:?}", findings.policies[1].differences);
+}
