@@ -8,7 +8,7 @@ use crate::{Duration, Share};
 pub struct Timeouts {
     /// From sending to the complete answer.
     pub attempt: Option<Duration>,
-    /// From sending to the first token.
+    /// From sending to the first token of a stream; answers that are not streamed have none.
     pub first_token: Option<Duration>,
     /// The longest silence between outputs of a stream.
     pub idle_stream: Option<Duration>,

@@ -49,10 +49,13 @@ impl Router {
         let after = |from: Instant, limit: Option<Duration>| {
             limit.map_or(Instant::FAR_FUTURE, |limit| from + limit)
         };
-        let awaiting_first = match timeouts.first_token_means {
-            FirstToken::Headers => flight.phase == Phase::BeforeHeaders,
-            FirstToken::Output => flight.phase != Phase::AfterOutput,
-        };
+        // Of an answer that is not streamed nothing is seen before its end: there is no first
+        // token to wait for.
+        let awaiting_first = self.slots[i].request.streamed
+            && match timeouts.first_token_means {
+                FirstToken::Headers => flight.phase == Phase::BeforeHeaders,
+                FirstToken::Output => flight.phase != Phase::AfterOutput,
+            };
         let silence = match flight.phase {
             Phase::AfterOutput => after(flight.progress, timeouts.idle_stream),
             _ if awaiting_first => after(flight.sent, timeouts.first_token),
