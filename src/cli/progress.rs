@@ -1,6 +1,9 @@
-//! How far an experiment is, on a terminal, for whoever waits longer than two seconds.
+//! How far an experiment is, on a terminal, for whoever waits longer than two seconds; and an end
+//! before time for whoever interrupts it.
 
-use std::sync::OnceLock;
+use std::process;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -13,11 +16,25 @@ pub(super) struct Progress {
     begun: Instant,
     quiet: bool,
     bar: OnceLock<ProgressBar>,
+    interrupted: Arc<AtomicBool>,
 }
+
+/// The exit code of a program that an interrupt ended.
+const INTERRUPTED: i32 = 130;
 
 impl Progress {
     pub(super) fn new(quiet: bool) -> Progress {
-        Progress { begun: Instant::now(), quiet, bar: OnceLock::new() }
+        let interrupted = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&interrupted);
+        // The first interrupt lets the worlds under way be completed; the second does not wait.
+        // Without a handler (there is one already) an interrupt ends the program as ever.
+        let _ = ctrlc::set_handler(move || {
+            if flag.swap(true, Ordering::Relaxed) {
+                process::exit(INTERRUPTED);
+            }
+            eprintln!("interrupted: worlds under way are completed; once more to end at once");
+        });
+        Progress { begun: Instant::now(), quiet, bar: OnceLock::new(), interrupted }
     }
 
     /// Takes the bar away.
@@ -40,5 +57,9 @@ impl Observer for Progress {
             ProgressBar::new(of as u64).with_style(style)
         });
         bar.set_position(runs as u64);
+    }
+
+    fn stop(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
     }
 }

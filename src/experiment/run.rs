@@ -116,12 +116,25 @@ pub fn run<R: Recorder>(
 ) -> Result<Experiment, ExperimentError> {
     let benches: Vec<Bench<'_>> =
         policies.iter().map(|p| Bench::new(scenario, p)).collect::<Result<_, _>>()?;
+    // Where it is one of the policies, its runs serve twice.
+    let twin = single.and_then(|single| policies.iter().position(|p| same_rules(p, single)));
+    let single = single.filter(|_| twin.is_none());
     let single = single.map(|policy| Bench::new(scenario, policy)).transpose()?;
     let jobs = Jobs { scenario, benches: &benches, single: single.as_ref(), options, recorder };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads.unwrap_or(0)).build();
     let pool = pool.map_err(|error| ExperimentError::Threads(error.to_string()))?;
     let worlds = pool.install(|| jobs.all(observer));
-    gather(scenario, policies, worlds)
+    let mut experiment = gather(scenario, policies, worlds)?;
+    if let Some(twin) = twin {
+        experiment.single = Some(experiment.policies[twin].worlds.clone());
+    }
+    Ok(experiment)
+}
+
+/// Equal but for what they are called.
+fn same_rules(a: &Policy, b: &Policy) -> bool {
+    let renamed = Policy { name: b.name.clone(), description: b.description.clone(), ..a.clone() };
+    renamed == *b
 }
 
 /// Room for running one policy: simulations not in use now.

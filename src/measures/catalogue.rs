@@ -96,7 +96,7 @@ fn times() -> Vec<Measure> {
         quantile(Block::Times, &ADDED, 1),
         quantile(Block::Times, &ADDED, 3),
     ];
-    let families: [(&Family, fn(&ClassTotals) -> f64); 3] = [
+    let families: [(&Family, Sum); 3] = [
         (&EXCESS, |c| c.excess_latency_sum as f64),
         (&LATENCY, |c| c.latency_sum as f64),
         (&TTFT, |c| c.ttft_sum as f64),
@@ -190,7 +190,10 @@ const QUANTILES: [(&str, f64, &str); 4] = [
     ("p999", 0.999, "99.9th percentile"),
 ];
 
-fn average(family: &Family, sum_us: fn(&ClassTotals) -> f64) -> Measure {
+/// A sum of times in µs.
+type Sum = fn(&ClassTotals) -> f64;
+
+fn average(family: &Family, sum_us: Sum) -> Measure {
     let name = format!("{}_mean", family.name);
     let describes = format!("mean {}; the unanswered at their deadline", family.describes);
     measure(Block::Times, &name, SECONDS, DOWN, &describes, Read::Mean(sum_us))

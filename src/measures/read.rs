@@ -96,7 +96,7 @@ impl Read {
                 Sample::proportion(worlds.collect())
             }
             Read::Asks(asks) => {
-                let worlds = runs.whole?.iter().map(|run| asks(run));
+                let worlds = runs.whole?.iter().map(asks);
                 Sample::proportion(worlds.map(|(hits, of)| Hits { hits, of }).collect())
             }
             Read::Whole(parts) => {

@@ -5,7 +5,7 @@ use crate::stats::{Dimension, Estimate, Note, Paired, Verdict};
 /// A value with its interval, or the reason why there is none.
 pub(super) fn figure(estimate: &Estimate, dimension: Dimension) -> String {
     let Some(value) = estimate.value else {
-        return format!("– ({})", estimate.note.map_or("no value".into(), |note| short(note)));
+        return format!("– ({})", estimate.note.map_or("no value".into(), short));
     };
     let scale = Scale::of(dimension, value);
     let text = match (estimate.note, estimate.ci95) {

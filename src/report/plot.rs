@@ -7,6 +7,7 @@ use plotters::coord::Shift;
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 use plotters::style::{FontStyle, register_font};
+use windtunnel_policy::{Duration, Instant};
 
 use super::Report;
 use super::notes::short_hash;
@@ -82,6 +83,10 @@ impl Report<'_> {
     }
 }
 
+fn seconds(length: Duration) -> f64 {
+    length.as_micros() as f64 / 1e6
+}
+
 /// The unit of the time axis: name, and seconds in it.
 fn unit(seconds: f64) -> (&'static str, f64) {
     match seconds {
@@ -98,7 +103,6 @@ fn draw<B: DrawingBackend>(
     report: &Report<'_>,
     area: &DrawingArea<B, Shift>,
 ) -> Result<(), PlotError> {
-    let seconds = |d: windtunnel_policy::Duration| d.as_micros() as f64 / 1e6;
     let horizon = seconds(report.scenario.file.horizon);
     let (unit, per) = unit(horizon);
     let lines: Vec<Points> = (0..report.findings.policies.len())
@@ -116,7 +120,7 @@ fn draw<B: DrawingBackend>(
     let title = format!(
         "{}: success per {} ({worlds}, seed {}, {})",
         file.name,
-        spoken(seconds(file.interval)),
+        spoken(file.interval),
         report.options.seed,
         short_hash(&report.scenario.hash),
     );
@@ -162,7 +166,6 @@ fn draw<B: DrawingBackend>(
 
 /// Success in per cent at the middle of each interval before the horizon.
 fn points(report: &Report<'_>, policy: usize, horizon: f64, per: f64) -> Points {
-    let seconds = |d: windtunnel_policy::Duration| d.as_micros() as f64 / 1e6;
     let intervals = report.intervals(policy).into_iter();
     intervals
         .filter(|interval| seconds(interval.to) <= horizon)
@@ -185,8 +188,7 @@ fn shade<B: DrawingBackend>(
     let worlds = &report.experiment.incidents;
     let faint = SHADE.mix(0.22 / worlds.len().max(1) as f64).filled();
     let horizon = report.scenario.file.horizon.as_micros() as f64 / 1e6 / per;
-    let at =
-        |instant: windtunnel_policy::Instant| (instant.as_micros() as f64 / 1e6 / per).min(horizon);
+    let at = |instant: Instant| (instant.as_micros() as f64 / 1e6 / per).min(horizon);
     let boxes = worlds.iter().flatten().map(|incident| {
         Rectangle::new([(at(incident.from), floor), (at(incident.to), top)], faint)
     });
@@ -194,13 +196,14 @@ fn shade<B: DrawingBackend>(
     Ok(())
 }
 
-fn spoken(seconds: f64) -> String {
-    match seconds {
-        s if s == 1.0 => "second".into(),
-        s if s == 60.0 => "minute".into(),
-        s if s == 3_600.0 => "hour".into(),
-        s if s > 60.0 && s % 60.0 == 0.0 => format!("{} minutes", s / 60.0),
-        s => format!("{s} s"),
+/// An interval's length in words; durations are whole microseconds, so small figures are exact.
+fn spoken(length: Duration) -> String {
+    match length.as_micros() {
+        1_000_000 => "second".into(),
+        60_000_000 => "minute".into(),
+        3_600_000_000 => "hour".into(),
+        us if us % 60_000_000 == 0 => format!("{} minutes", us / 60_000_000),
+        us => format!("{} s", us as f64 / 1e6),
     }
 }
 
