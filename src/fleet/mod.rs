@@ -69,7 +69,7 @@ pub struct Order<'a> {
     pub nth_on_target: u32,
     /// Whether the answer comes as a stream.
     pub streamed: bool,
-    /// When the caller has no more use for an answer.
+    /// When the gateway gives it up: by its own time limit or the request's deadline.
     pub deadline: Instant,
 }
 

@@ -149,7 +149,7 @@ pub struct Capacity {
     /// Slots that other tenants hold in ordinary times, on average.
     #[serde(default)]
     pub background_slots: u32,
-    /// Whether an attempt that cannot finish before its caller's deadline is dropped when its turn comes.
+    /// Whether an attempt that cannot finish before the gateway gives it up is dropped when its turn comes.
     #[serde(default)]
     pub drops_late: bool,
 }

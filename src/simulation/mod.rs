@@ -427,7 +427,7 @@ impl<'s> Simulation<'s> {
             target: send.target,
             nth_on_target: before,
             streamed: open.request.marks.has(Marks::STREAMED),
-            deadline: now + send.remaining,
+            deadline: now + send.timeout,
         };
         let fleet = self.fleet.submit(now, &order, &mut self.queue);
         open.live = Some(Live { row, fleet: Some(fleet) });

@@ -39,7 +39,7 @@ impl Naive<'_> {
             target,
             nth,
             at: now,
-            deadline: now + send.remaining,
+            deadline: now + send.timeout,
             place: Place::NoWork,
             charged: refused.is_none(),
             unseen: false,
