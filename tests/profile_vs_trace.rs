@@ -81,7 +81,10 @@ fn a_profile_does_as_its_trace() {
             eprintln!("{limit} {name}: {replay} replayed, {profile} profiled, ± {error}");
             let off = (replay - profile).abs();
             assert!(off <= 5.0 * error, "{name}: {replay} and {profile}, ± {error}");
-            assert!(5.0 * error < 0.1 * replay, "{name}: ± {error} would show nothing at {replay}");
+            assert!(
+                5.0 * error < 0.15 * replay,
+                "{name}: ± {error} would show nothing at {replay}"
+            );
         }
     }
 }

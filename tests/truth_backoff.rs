@@ -68,7 +68,7 @@ fn assert_as_published(clients: usize, calls: [f64; 5], times: [f64; 5]) -> [[f6
                 &seen,
                 want,
                 PUBLISHED_RUNS,
-                0.1 * want,
+                0.25 * want,
             );
             means[which][i] = mean_and_error(&seen).0;
         }

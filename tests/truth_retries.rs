@@ -197,7 +197,7 @@ retry_budgets:
 fn rejected_calls_that_come_again_grow_by_the_excess() {
     // The book has 10,100 a second against 10,000: here a hundredth of both, to the call.
     let folder = tempfile::tempdir().expect("a folder");
-    let calls = (0..101 * 40).map(|i| format!("{},1,1\n", i * 1_000_000 / 101));
+    let calls = (0..101_u64 * 40).map(|i| format!("{},1,1\n", i * 1_000_000 / 101));
     let trace = format!("at,in,out\n{}", calls.collect::<String>());
     std::fs::write(folder.path().join("steady.csv"), trace).expect("a written trace");
     let scenario = scenario_in(

@@ -22,6 +22,11 @@ const ERRORS: f64 = 5.0;
 /// Fewer worlds say too little about how worlds differ.
 const FEWEST_WORLDS: usize = 10;
 
+/// Requests per second of the Azure conversation trace.
+pub(crate) const RATE: f64 = 5.53;
+/// A constant time that hardly matters.
+pub(crate) const FAST: &str = "constant: 100ms";
+
 /// One run, in one world.
 #[derive(Debug)]
 pub(crate) struct Run {
@@ -73,6 +78,58 @@ cooldown: {{rule: none}}
 {more}
 "
     ))
+}
+
+/// One class at `rate` on these primary targets and fallback, in this weather.
+pub(crate) fn service(
+    rate: f64,
+    horizon: &str,
+    groups: &str,
+    targets: &str,
+    weather: &str,
+) -> Scenario {
+    scenario(&format!(
+        "
+name: service
+shows: a service
+expect: what can be worked out by hand
+horizon: {horizon}
+classes:
+  chat:
+    deadline: {{total: 10m}}
+    groups: {groups}
+    traffic:
+      arrivals: {{poisson: {rate}/s}}
+      tokens: {{input: {{constant: 1}}, output: {{constant: 1}}, max_output: 1}}
+targets:
+{targets}
+weather:
+{weather}
+"
+    ))
+}
+
+/// A target that answers after `takes`, and fails a share of attempts after `fails_after`.
+pub(crate) fn target(name: &str, takes: &str, fails_after: &str, fails: &str) -> String {
+    format!(
+        "
+  {name}:
+    card: plain-server
+    capacity: {{source: textbook, slots: 1000000}}
+    latency:
+      source: textbook
+      headers: {{constant: 0us}}
+      first_token: {{{takes}}}
+      prompt_tokens: 1
+      per_prompt_token: 0us
+      per_output_token: {{constant: 0us}}
+      failure: {{{fails_after}}}
+    failures:
+      source: textbook
+      mix: [{{class: server_error, status: 500, share: {fails}}}]
+      stick: {{request: 0%, window: 0%, free: 100%}}
+"
+    )
 }
 
 /// What `look` sees of the policy's runs in worlds 0, 1, 2 …
