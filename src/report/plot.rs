@@ -25,6 +25,10 @@ const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 0, 0),
 ];
 const SHADE: RGBColor = RGBColor(120, 120, 120);
+/// Width of the strip that names the lines: beside the chart, where it hides none of them.
+const NAMES: u32 = 210;
+/// Longer names are cut.
+const LONGEST_NAME: usize = 20;
 
 /// How a chart is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -124,7 +128,8 @@ fn draw<B: DrawingBackend>(
         report.options.seed,
         short_hash(&report.scenario.hash),
     );
-    let mut chart = ChartBuilder::on(area)
+    let (plot, strip) = area.split_horizontally(SIZE.0 - NAMES);
+    let mut chart = ChartBuilder::on(&plot)
         .caption(title, ("sans-serif", 22))
         .margin(16)
         .x_label_area_size(48)
@@ -143,24 +148,14 @@ fn draw<B: DrawingBackend>(
         .draw()
         .map_err(fault)?;
     for (position, line) in lines.into_iter().enumerate() {
-        let colour = COLOURS[position % COLOURS.len()];
-        let style = colour.stroke_width(2);
-        let name = &report.findings.policies[position].name;
-        chart
-            .draw_series(LineSeries::new(line, style))
-            .map_err(fault)?
-            .label(name.as_str())
-            .legend(move |(x, y)| PathElement::new([(x, y), (x + 24, y)], style));
+        let style = COLOURS[position % COLOURS.len()].stroke_width(2);
+        chart.draw_series(LineSeries::new(line, style)).map_err(fault)?;
+        let (y, name) = (70 + 28 * position as i32, &report.findings.policies[position].name);
+        let name: String = name.chars().take(LONGEST_NAME).collect();
+        let font = ("sans-serif", 16).into_font();
+        strip.draw(&PathElement::new([(4, y), (30, y)], style)).map_err(fault)?;
+        strip.draw(&Text::new(name, (38, y - 8), font)).map_err(fault)?;
     }
-    chart
-        .configure_series_labels()
-        .position(SeriesLabelPosition::LowerRight)
-        .background_style(WHITE.mix(0.85))
-        .border_style(SHADE.mix(0.5))
-        .legend_area_size(32)
-        .label_font(("sans-serif", 16))
-        .draw()
-        .map_err(fault)?;
     area.present().map_err(fault)
 }
 
