@@ -116,10 +116,12 @@ pub fn run<R: Recorder>(
 ) -> Result<Experiment, ExperimentError> {
     let benches: Vec<Bench<'_>> =
         policies.iter().map(|p| Bench::new(scenario, p)).collect::<Result<_, _>>()?;
-    // Where it is one of the policies, its runs serve twice.
-    let twin = single.and_then(|single| policies.iter().position(|p| same_rules(p, single)));
+    // Where it is one of the policies and would choose the same targets, its runs serve twice.
+    let twin = single
+        .filter(|_| prefers_reference(scenario))
+        .and_then(|single| policies.iter().position(|p| same_rules(p, single)));
     let single = single.filter(|_| twin.is_none());
-    let single = single.map(|policy| Bench::new(scenario, policy)).transpose()?;
+    let single = single.map(|policy| Bench::at_reference(scenario, policy)).transpose()?;
     let jobs = Jobs { scenario, benches: &benches, single: single.as_ref(), options, recorder };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads.unwrap_or(0)).build();
     let pool = pool.map_err(|error| ExperimentError::Threads(error.to_string()))?;
@@ -129,6 +131,12 @@ pub fn run<R: Recorder>(
         experiment.single = Some(experiment.policies[twin].worlds.clone());
     }
     Ok(experiment)
+}
+
+/// Every class would send to its reference target first.
+fn prefers_reference(scenario: &Scenario) -> bool {
+    let firsts = scenario.topology.classes.iter().map(|class| class.groups[0].targets[0]);
+    firsts.eq(scenario.classes.iter().map(|class| class.reference))
 }
 
 /// Equal but for what they are called.
@@ -141,21 +149,41 @@ fn same_rules(a: &Policy, b: &Policy) -> bool {
 struct Bench<'s> {
     scenario: &'s Scenario,
     policy: &'s Policy,
+    make: Make<'s>,
     idle: Mutex<Vec<Simulation<'s>>>,
 }
 
+/// How a simulation is made.
+type Make<'s> = fn(&'s Scenario, &Policy) -> Result<Simulation<'s>, Vec<Problem>>;
+
 impl<'s> Bench<'s> {
     fn new(scenario: &'s Scenario, policy: &'s Policy) -> Result<Bench<'s>, ExperimentError> {
-        let simulation = Simulation::new(scenario, policy)
+        Bench::of(scenario, policy, Simulation::new)
+    }
+
+    /// Each route class at its reference target alone.
+    fn at_reference(
+        scenario: &'s Scenario,
+        policy: &'s Policy,
+    ) -> Result<Bench<'s>, ExperimentError> {
+        Bench::of(scenario, policy, Simulation::at_reference)
+    }
+
+    fn of(
+        scenario: &'s Scenario,
+        policy: &'s Policy,
+        make: Make<'s>,
+    ) -> Result<Bench<'s>, ExperimentError> {
+        let simulation = make(scenario, policy)
             .map_err(|problems| ExperimentError::Policy { name: policy.name.clone(), problems })?;
-        Ok(Bench { scenario, policy, idle: Mutex::new(vec![simulation]) })
+        Ok(Bench { scenario, policy, make, idle: Mutex::new(vec![simulation]) })
     }
 
     fn run(&self, world: &World, sink: &mut impl Sink) -> RunTotals {
         let idle = || self.idle.lock().expect("no run panics while it holds the list");
         let reused = idle().pop();
         let mut simulation = reused.unwrap_or_else(|| {
-            Simulation::new(self.scenario, self.policy).expect("it was made once before")
+            (self.make)(self.scenario, self.policy).expect("it was made once before")
         });
         let totals = simulation.run(world, sink);
         idle().push(simulation);

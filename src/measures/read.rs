@@ -119,7 +119,7 @@ impl Read {
     /// For a time of incidents: how many got so far, of how many.
     pub(super) fn reached(&self, runs: &Runs<'_>) -> Option<(u64, u64)> {
         let Read::Incidents(times) = self else { return None };
-        let all = || runs.whole.unwrap_or(&[]).iter().flat_map(|run| times(run));
+        let all = || runs.whole.unwrap_or(&[]).iter().flat_map(times);
         Some((all().flatten().count() as u64, all().count() as u64))
     }
 }

@@ -13,7 +13,7 @@ use windtunnel_policy::event::{
     Action, AttemptRef, Event, Outcome, Request, RequestRef, Send, Terminal,
 };
 use windtunnel_policy::outcome::{Failure, FailureClass, Phase, Usage};
-use windtunnel_policy::target::ClassId;
+use windtunnel_policy::target::{ClassId, Group, Role, Topology};
 use windtunnel_policy::{Instant, Money, Router};
 
 use self::open::{Asker, Complete, End, Live, Open};
@@ -56,7 +56,30 @@ impl<'s> Simulation<'s> {
     /// # Errors
     /// What is wrong with the policy, or with the policy for this scenario.
     pub fn new(scenario: &'s Scenario, policy: &Policy) -> Result<Simulation<'s>, Vec<Problem>> {
-        let router = Router::new(policy.clone(), scenario.topology.clone())?;
+        Simulation::over(scenario, scenario.topology.clone(), policy)
+    }
+
+    /// The same with nothing to choose from: each route class has its reference target alone.
+    ///
+    /// # Errors
+    /// What is wrong with the policy, or with the policy for this scenario.
+    pub fn at_reference(
+        scenario: &'s Scenario,
+        policy: &Policy,
+    ) -> Result<Simulation<'s>, Vec<Problem>> {
+        let mut topology = scenario.topology.clone();
+        for (class, model) in topology.classes.iter_mut().zip(&scenario.classes) {
+            class.groups = vec![Group { role: Role::Primary, targets: vec![model.reference] }];
+        }
+        Simulation::over(scenario, topology, policy)
+    }
+
+    fn over(
+        scenario: &'s Scenario,
+        topology: Topology,
+        policy: &Policy,
+    ) -> Result<Simulation<'s>, Vec<Problem>> {
+        let router = Router::new(policy.clone(), topology)?;
         let covers =
             router.breakers().map(|(_, covers)| covers.iter().map(|t| t.0).collect()).collect();
         let targets = scenario.targets.len();
