@@ -42,10 +42,16 @@ impl Hist {
     pub fn record(&mut self, value: u64) {
         let cell = cell_of(value);
         if cell >= self.cells.len() {
-            self.cells.resize(cell + 1, 0);
+            self.grow(cell);
         }
         self.cells[cell] += 1;
         self.finite += 1;
+    }
+
+    /// Apart, so that recording stays small enough to be inlined.
+    #[cold]
+    fn grow(&mut self, cell: usize) {
+        self.cells.resize(cell + 1, 0);
     }
 
     /// Counts an observation of +∞: a request never answered.

@@ -25,13 +25,8 @@ pub enum Occurrence {
         /// Position of the target.
         target: u16,
     },
-    /// A router's timer.
-    Timer {
-        /// The request.
-        request: RequestRef,
-        /// The epoch to hand back.
-        epoch: u32,
-    },
+    /// A router's timer; stale unless the request's timer is set to this moment.
+    Timer(RequestRef),
     /// A caller's patience ends.
     Patience(RequestRef),
     /// The attempt found no connection: the router hears of it.

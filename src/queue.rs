@@ -3,7 +3,11 @@
 //! Only attempts in flight and wake-ups enter the queue; arrivals stay a cursor
 //! over the world and are merged by comparing an [`EventKey`] with the head.
 
+mod lanes;
+
 use windtunnel_policy::Instant;
+
+pub use self::lanes::Lanes;
 
 /// Which of several events at one instant comes first, and why.
 ///
@@ -32,6 +36,9 @@ const ATTEMPT_BITS: u32 = 16;
 pub struct EventKey(u128);
 
 impl EventKey {
+    /// Comes after everything that happens.
+    pub const NEVER: EventKey = EventKey(u128::MAX);
+
     /// The key of an event about `attempt` of request `id`.
     ///
     /// # Panics

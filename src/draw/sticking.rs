@@ -96,6 +96,7 @@ impl StickyThresholds {
     /// number `window` of the world keyed `world`.
     ///
     /// `target` is the target as this failure effect sees it ([`NameHash::under`]).
+    #[inline]
     pub fn strike(
         &self,
         request: Key,
@@ -105,7 +106,9 @@ impl StickyThresholds {
         nth: u32,
     ) -> bool {
         let hits = |share: Share, key: Key, purpose, nth| {
-            share > Share::ZERO && share.hits(key.draw(purpose, target, nth))
+            // Never and always need no draw.
+            share > Share::ZERO
+                && (share == Share::ONE || share.hits(key.draw(purpose, target, nth)))
         };
         hits(self.request, request, Purpose::FailureSticksToRequest, 0)
             || hits(self.window, world, Purpose::FailureSticksToWindow, window)

@@ -83,6 +83,8 @@ pub(super) struct Plan {
     pub(super) pace: u64,
     /// Work to the end, good or bad.
     pub(super) end: u64,
+    /// Work to the end of the complete answer, if nothing befell it; zero where that was not drawn.
+    pub(super) unhindered: u64,
     /// Output tokens of the complete answer.
     pub(super) tokens: u32,
     pub(super) fate: Fate,
@@ -152,6 +154,17 @@ impl Attempt {
         }
     }
 
+    /// What it has used by `now`, by its target's clock.
+    pub(super) fn used(&self, now: Instant, clock: &WorkClock) -> Usage {
+        if self.stage.in_work() {
+            self.used_after(clock.reading(now) - self.start)
+        } else if self.silent_since.is_some() {
+            self.used_after(self.plan.end.into())
+        } else {
+            Usage::default()
+        }
+    }
+
     /// What it has used after `done` work since its start.
     pub(super) fn used_after(&self, done: Work) -> Usage {
         Usage { input: self.ask.input, cached: 0, output: self.plan.tokens_after(done) }
@@ -195,7 +208,13 @@ impl Plan {
             return 0;
         }
         let since_first = done - Work::from(self.output);
-        let more = since_first.checked_div(Work::from(self.pace)).unwrap_or(Work::MAX);
+        // Nearly always it fits 64 bits, and division by 128 bits is slow.
+        let more = match u64::try_from(since_first) {
+            Ok(since_first) => since_first.checked_div(self.pace).unwrap_or(u64::MAX),
+            Err(_) => since_first
+                .checked_div(Work::from(self.pace))
+                .map_or(u64::MAX, |more| u64::try_from(more).unwrap_or(u64::MAX)),
+        };
         u32::try_from(more).unwrap_or(u32::MAX).saturating_add(1).min(self.tokens)
     }
 

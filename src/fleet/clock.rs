@@ -95,6 +95,9 @@ pub(super) fn speed(by_load: &SpeedByLoad, load: u32, weather: u64) -> u64 {
             share.of(FULL_SPEED)
         }
     };
+    if weather == FULL_SPEED {
+        return unhindered.max(1);
+    }
     let wide = u128::from(unhindered) * u128::from(weather) / u128::from(FULL_SPEED);
     u64::try_from(wide).unwrap_or(u64::MAX).max(1)
 }

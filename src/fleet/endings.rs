@@ -11,28 +11,28 @@ use crate::weather::Edge;
 impl Fleet {
     /// Work on an attempt has come to its end.
     pub(super) fn end(&mut self, now: Instant, handle: FleetRef, notices: &mut Vec<Notice>) {
-        let attempt = *self.attempts.live(handle);
+        let attempt = self.attempts.live(handle);
+        let target = usize::from(attempt.target.0);
         let usage = attempt.used_after(attempt.plan.end.into());
         match attempt.plan.fate {
             Fate::Fails(_) => self.fail(now, handle, notices),
             Fate::FallsSilent(_) if !attempt.unseen => {
-                self.sites[usize::from(attempt.target.0)].leave();
+                self.sites[target].leave();
                 self.settle(now, handle, usage);
                 self.attempts.live(handle).stage = Stage::Silent;
             }
             Fate::FallsSilent(_) => self.close(now, handle, usage),
             Fate::Answers(verdict) => {
-                self.close(now, handle, usage);
-                let price = &self.sites[usize::from(attempt.target.0)].model.price;
-                let kind = NoticeKind::ended(usage, verdict, price);
+                let kind = NoticeKind::ended(usage, verdict, &self.sites[target].model.price);
                 attempt.tell(handle, kind, notices);
+                self.close(now, handle, usage);
             }
         }
     }
 
     /// An attempt fails as planned.
     pub(super) fn fail(&mut self, now: Instant, handle: FleetRef, notices: &mut Vec<Notice>) {
-        let attempt = *self.attempts.live(handle);
+        let attempt = self.attempts.live(handle);
         let Fate::Fails(fall) = attempt.plan.fate else {
             panic!("an attempt that is to fail has a failure planned: {attempt:?}")
         };
@@ -46,12 +46,12 @@ impl Fleet {
         fall: &Fall,
         notices: &mut Vec<Notice>,
     ) {
-        let attempt = *self.attempts.live(handle);
-        let used = self.used(now, &attempt);
-        let usage = attempt.billed(fall.billing, used);
+        let attempt = self.attempts.live(handle);
+        let site = &self.sites[usize::from(attempt.target.0)];
+        let used = attempt.used(now, &site.clock);
+        let failure = fall.with(attempt.billed(fall.billing, used));
+        attempt.tell(handle, NoticeKind::failed(failure, &site.model.price), notices);
         self.close(now, handle, used);
-        let price = &self.sites[usize::from(attempt.target.0)].model.price;
-        attempt.tell(handle, NoticeKind::failed(fall.with(usage), price), notices);
     }
 
     /// Cuts attempts in flight at the target of `edge`, in the order of their requests.
@@ -89,18 +89,6 @@ impl Fleet {
             self.fail_with(now, handle, &fall, notices);
         }
         self.in_flight = cut;
-    }
-
-    /// What an attempt has used by `now`.
-    pub(super) fn used(&self, now: Instant, attempt: &Attempt) -> Usage {
-        if attempt.stage.in_work() {
-            let clock = &self.sites[usize::from(attempt.target.0)].clock;
-            attempt.used_after(clock.reading(now) - attempt.start)
-        } else if attempt.silent_since.is_some() {
-            attempt.used_after(attempt.plan.end.into())
-        } else {
-            Usage::default()
-        }
     }
 
     /// Takes an attempt that used `used` out of the fleet: its slot or place in the queue comes

@@ -76,7 +76,8 @@ impl Latencies {
     }
 }
 
-/// The prospect of `order` at the target `model`, sent at `now`.
+/// The prospect of `order` at the target `model`, sent at `now`; `shed` is how it fails if it
+/// comes to work, where there is no room for it.
 #[inline]
 pub(super) fn prospect(
     model: &TargetModel,
@@ -84,6 +85,7 @@ pub(super) fn prospect(
     climate: &Climate,
     world: Key,
     now: Instant,
+    shed: Option<Fall>,
     order: &Order<'_>,
 ) -> Prospect {
     let (key, nth) = (order.request.key, order.nth_on_target);
@@ -92,8 +94,14 @@ pub(super) fn prospect(
         let fall = Fall::at_the_door(FailureClass::ContentPolicy, 400);
         return Prospect::Fails(Plan::without_work(fall), takes);
     }
+    let struck_by = climate.strike(now, world, key, nth);
+    if let (None, Some(fall)) = (struck_by, shed) {
+        // In a storm most attempts end here: what they would have come to is not drawn.
+        let takes = latencies.failure(key, model.hash, nth);
+        return Prospect::Fails(Plan::without_work(fall), takes);
+    }
     let plan = healthy(model, latencies, order.request, nth);
-    match climate.strike(now, world, key, nth) {
+    match struck_by {
         Some((subject, mix)) => struck(model, latencies, order, plan, subject, mix),
         None => Prospect::Works(answered(model, climate, order, plan)),
     }
@@ -136,6 +144,7 @@ pub(super) fn healthy(
         output: work(output),
         pace: work(pace),
         end: work(end),
+        unhindered: work(end),
         tokens,
         fate,
     }
@@ -286,7 +295,15 @@ fn position(model: &TargetModel, order: &Order<'_>) -> u64 {
 impl Plan {
     /// The plan of an attempt that is refused.
     pub(super) fn without_work(fall: Fall) -> Plan {
-        Plan { headers: 0, output: 0, pace: 0, end: 0, tokens: 0, fate: Fate::Fails(fall) }
+        Plan {
+            headers: 0,
+            output: 0,
+            pace: 0,
+            end: 0,
+            unhindered: 0,
+            tokens: 0,
+            fate: Fate::Fails(fall),
+        }
     }
 
     /// The same with all its work times `ppm` parts per million.

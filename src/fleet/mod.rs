@@ -119,7 +119,8 @@ impl Fleet {
             }
             None => {
                 let Site { model, latencies, climate, .. } = site;
-                luck::prospect(model, latencies, climate, self.world, now, order)
+                let shed = site.is_full().then(|| site.shed());
+                luck::prospect(model, latencies, climate, self.world, now, shed, order)
             }
         };
         let (stage, plan) = match prospect {
@@ -224,7 +225,7 @@ impl Fleet {
         let used = if works_on {
             attempt.used_after(attempt.plan.end.into())
         } else {
-            self.used(now, &attempt)
+            attempt.used(now, &site.clock)
         };
         // Where no work began, there is nothing to bill, whatever the rule.
         let usage = if works_on || used != Usage::default() {
@@ -267,6 +268,13 @@ impl Fleet {
         }
         let clock = &self.sites[usize::from(attempt.target.0)].clock;
         Some(attempt.last_token(now, clock))
+    }
+
+    /// How long an attempt would take, alone and in clear weather, if it met no failure: what
+    /// [`Fleet::unloaded`] says, where it was drawn for the attempt already.
+    pub fn unhindered(&self, handle: FleetRef) -> Option<Duration> {
+        let work = self.attempts.get(handle)?.plan.unhindered;
+        (work > 0).then(|| clock::micros_at(work.into(), clock::FULL_SPEED))
     }
 
     /// How long the first attempt of `request` at a target would take, alone and in clear weather,

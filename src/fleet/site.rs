@@ -114,6 +114,12 @@ impl Site {
         }
     }
 
+    /// Whether there is room neither in work nor in the queue.
+    #[inline]
+    pub(super) fn is_full(&self) -> bool {
+        self.in_work >= self.climate.slots && self.queued >= self.model.capacity.queue
+    }
+
     /// Gives back the slot of an attempt that has left work.
     pub(super) fn leave(&mut self) {
         assert!(self.in_work > 0, "a slot given back was taken before");
@@ -199,9 +205,13 @@ impl Site {
         }
         attempt.start = self.clock.reading(now);
         attempt.stage = attempt.next_stage();
-        let attempt = *attempt;
         self.in_work += 1;
-        self.await_milestone(handle, &attempt);
+        self.await_milestone(handle, attempt);
+    }
+
+    /// The failure of an attempt that there is no capacity for.
+    pub(super) fn shed(&self) -> Fall {
+        Fall::at_the_door(FailureClass::Overloaded, self.model.capacity.shed_status)
     }
 
     /// Refuses an attempt for want of capacity.
@@ -213,8 +223,7 @@ impl Site {
         queue: &mut EventQueue<Occurrence>,
     ) {
         let attempt = attempts.live(handle);
-        let status = self.model.capacity.shed_status;
-        attempt.plan = Plan::without_work(Fall::at_the_door(FailureClass::Overloaded, status));
+        attempt.plan = Plan::without_work(self.shed());
         attempt.stage = Stage::Failing;
         let takes = self.latencies.failure(attempt.key, self.model.hash, attempt.nth);
         wall(now + takes, handle, attempt, queue);

@@ -1,8 +1,8 @@
 //! The totals of one run: exact integers and histograms, from which measures are made.
 
+use windtunnel_policy::Duration;
 use windtunnel_policy::config::RecoveryAction;
 use windtunnel_policy::event::Outcome;
-use windtunnel_policy::{Duration, Instant};
 
 use super::{AttemptRow, RequestRow, SignedHist};
 use crate::hist::Hist;
@@ -261,12 +261,12 @@ impl RunTotals {
         all
     }
 
-    /// The interval that `at` falls in, growing the timeline as needed.
-    pub fn interval(&mut self, at: Instant, length: Duration) -> &mut IntervalTotals {
-        let index = (at.as_micros() / length.as_micros().max(1)) as usize;
-        if index >= self.timeline.len() {
-            self.timeline.resize(index + 1, IntervalTotals::default());
+    /// The interval with this number, growing the timeline as needed.
+    #[inline]
+    pub fn interval(&mut self, number: usize) -> &mut IntervalTotals {
+        if number >= self.timeline.len() {
+            self.timeline.resize(number + 1, IntervalTotals::default());
         }
-        &mut self.timeline[index]
+        &mut self.timeline[number]
     }
 }

@@ -4,6 +4,7 @@
 //! queue. Whatever comes first is handed to the fleet or to the router, and what they say is
 //! carried out at once. Events of one instant come in the order of [`Rank`].
 
+mod interval;
 mod open;
 mod pool;
 mod watch;
@@ -16,15 +17,16 @@ use windtunnel_policy::outcome::{Failure, FailureClass, Phase, Usage};
 use windtunnel_policy::target::{ClassId, Group, Role, Topology};
 use windtunnel_policy::{Instant, Money, Router};
 
-use self::open::{Asker, Complete, End, Live, Open};
+use self::interval::Interval;
+use self::open::{Asker, Complete, End, Latest, Open};
 use self::pool::Pool;
 use self::watch::Watch;
 use crate::draw::{NameHash, Purpose};
 use crate::fleet::{Fleet, Notice, NoticeKind, Order};
 use crate::ledger::Ledger;
 use crate::occurrence::Occurrence;
-use crate::queue::{EventKey, EventQueue, Rank};
-use crate::record::{ClassTotals, RequestRow, RunTotals, Sink, TargetTotals};
+use crate::queue::{EventKey, EventQueue, Lanes, Rank};
+use crate::record::{AttemptRow, ClassTotals, RequestRow, RunTotals, Sink, TargetTotals};
 use crate::scenario::Scenario;
 use crate::world::{Marks, World, WorldRequest};
 
@@ -34,6 +36,9 @@ pub struct Simulation<'s> {
     router: Router,
     fleet: Fleet,
     queue: EventQueue<Occurrence>,
+    /// Timers that come in the order they are set, which is nearly all of them.
+    timers: Lanes<RequestRef>,
+    interval: Interval,
     pool: Pool,
     watch: Watch,
     open: Vec<Open>,
@@ -46,9 +51,6 @@ pub struct Simulation<'s> {
     notices: Vec<Notice>,
     watches_idle: bool,
 }
-
-/// Comes after everything that happens.
-const NEVER: EventKey = EventKey::new(Instant::FAR_FUTURE, Rank::Arrival, (1 << 40) - 1, u16::MAX);
 
 impl<'s> Simulation<'s> {
     /// A simulation of this policy in this scenario.
@@ -90,6 +92,8 @@ impl<'s> Simulation<'s> {
             router,
             fleet: Fleet::new(scenario),
             queue: EventQueue::with_capacity(4096),
+            timers: Lanes::new(),
+            interval: Interval::new(scenario.file.interval),
             pool: Pool::new(&scenario.file.gateway, targets),
             watch: Watch::new(covers, targets),
             open: Vec::with_capacity(1024),
@@ -118,13 +122,15 @@ impl<'s> Simulation<'s> {
             {
                 break;
             }
-            let arrival_key =
-                arrival.map_or(NEVER, |r| EventKey::new(r.at, Rank::Arrival, arrivals as u64, 0));
+            let arrival_key = arrival.map_or(EventKey::NEVER, |r| {
+                EventKey::new(r.at, Rank::Arrival, arrivals as u64, 0)
+            });
             let edge = world.weather.edges.get(edges);
-            let edge_key =
-                edge.map_or(NEVER, |e| EventKey::new(e.at, Rank::Weather, edges as u64, 0));
+            let edge_key = edge
+                .map_or(EventKey::NEVER, |e| EventKey::new(e.at, Rank::Weather, edges as u64, 0));
             self.totals.events += 1;
-            if let Some((key, occurrence)) = self.queue.pop_before(arrival_key.min(edge_key)) {
+            let before = arrival_key.min(edge_key);
+            if let Some((key, occurrence)) = self.next_before(before) {
                 now = key.at();
                 self.on_occurrence(now, occurrence, world, sink);
             } else if edge_key < arrival_key {
@@ -150,6 +156,19 @@ impl<'s> Simulation<'s> {
         self.finish(world, now)
     }
 
+    /// Takes what comes next, unless that is not before `limit`.
+    #[inline]
+    fn next_before(&mut self, limit: EventKey) -> Option<(EventKey, Occurrence)> {
+        let timer = self.timers.peek();
+        if timer >= limit {
+            return self.queue.pop_before(limit);
+        }
+        if let Some(event) = self.queue.pop_before(timer) {
+            return Some(event);
+        }
+        self.timers.pop().map(|(key, request)| (key, Occurrence::Timer(request)))
+    }
+
     /// Whether requests that come at this time are taken in: until all measured ones are closed.
     fn takes_in(&self, at: Instant, world: &World) -> bool {
         at < world.measured_to || self.measured_open > 0
@@ -159,6 +178,8 @@ impl<'s> Simulation<'s> {
         self.router.reset();
         self.fleet.reset(world);
         self.queue.clear();
+        self.timers.clear();
+        self.interval.reset();
         self.pool.reset();
         self.watch.reset(world);
         self.measured_open = 0;
@@ -220,8 +241,9 @@ impl<'s> Simulation<'s> {
         let measured = inside && !own_fault;
         self.ledger.arrive();
         self.measured_open += u64::from(measured);
+        let interval = self.interval.at(now);
         if !own_fault {
-            self.totals.interval(now, self.scenario.file.interval).requests += 1;
+            self.totals.interval(interval).requests += 1;
         }
         let event = Event::Arrived(Request {
             id: index,
@@ -237,10 +259,10 @@ impl<'s> Simulation<'s> {
             self.actions.iter().find_map(request_of).expect("an arrival leads to an action");
         let slot = handle.slot as usize;
         if let Some(open) = self.open.get_mut(slot) {
-            open.reopen(handle, request, index, measured, asker);
+            open.reopen(handle, request, index, interval, measured, asker);
         } else {
             assert_eq!(slot, self.open.len(), "the router hands out slots in order");
-            self.open.push(Open::new(handle, request, index, measured, asker));
+            self.open.push(Open::new(handle, request, index, interval, measured, asker));
         }
         let deadline = self.scenario.classes[usize::from(request.class)].deadline;
         if request.patience <= deadline {
@@ -262,12 +284,20 @@ impl<'s> Simulation<'s> {
                 self.fleet.on_occurrence(now, occurrence, &mut self.queue, &mut self.notices);
                 self.on_notices(now, world, sink);
             }
-            Occurrence::Timer { request, epoch } => {
-                let open = &self.open[request.slot as usize];
-                if open.handle != request || open.timer != epoch {
-                    // Replaced since.
+            Occurrence::Timer(request) => {
+                let open = &mut self.open[request.slot as usize];
+                if open.handle != request {
                     return;
                 }
+                if open.wake_up == Some(now) {
+                    open.wake_up = None;
+                }
+                let (at, epoch) = open.timer;
+                if at != now {
+                    // Replaced since, or fired by another wake-up of this moment.
+                    return;
+                }
+                open.timer.0 = Instant::FAR_FUTURE;
                 if self.watches_idle {
                     self.report_progress(now, request, sink);
                 }
@@ -281,9 +311,9 @@ impl<'s> Simulation<'s> {
             Occurrence::NotSent(attempt) => {
                 let open = &mut self.open[attempt.request.slot as usize];
                 if open.waits_for(attempt) {
-                    open.end_live(
+                    open.end_latest(
                         now,
-                        End {
+                        &End {
                             status: 0,
                             failure: Some(FailureClass::Transport),
                             phase: Some(Phase::BeforeHeaders),
@@ -312,21 +342,19 @@ impl<'s> Simulation<'s> {
     /// no event per token.
     fn report_progress(&mut self, now: Instant, request: RequestRef, sink: &mut impl Sink) {
         let open = &self.open[request.slot as usize];
-        let Some(Live { row, fleet: Some(fleet) }) = open.live else { return };
-        if open.handle != request {
-            return;
-        }
+        let Latest::InFlight(fleet) = open.latest else { return };
         if let Some(at) = self.fleet.last_output(now, fleet) {
-            let attempt = AttemptRef { request, number: row.number };
+            let attempt = AttemptRef { request, number: open.row.number };
             self.route(now, Event::Progress { attempt, at }, sink);
         }
     }
 
     fn on_notices(&mut self, now: Instant, world: &World, sink: &mut impl Sink) {
         let mut notices = std::mem::take(&mut self.notices);
-        for notice in notices.drain(..) {
-            self.on_notice(now, &notice, world, sink);
+        for notice in &notices {
+            self.on_notice(now, notice, world, sink);
         }
+        notices.clear();
         self.notices = notices;
     }
 
@@ -338,11 +366,11 @@ impl<'s> Simulation<'s> {
         }
         match notice.kind {
             NoticeKind::Headers => {
-                open.live_row().headers = Some(now);
+                open.row.headers = Some(now);
                 self.tell(now, Event::Headers(attempt), world, sink);
             }
             NoticeKind::FirstOutput => {
-                open.live_row().first_output = Some(now);
+                open.row.first_output = Some(now);
                 self.tell(now, Event::FirstOutput(attempt), world, sink);
             }
             NoticeKind::Ended { usage, answer, task_done, contract_ok, bill } => {
@@ -354,9 +382,18 @@ impl<'s> Simulation<'s> {
                     usage,
                     bill,
                 };
-                let row = open.end_live(now, end).row;
-                open.complete = Some(Complete { row, contract_ok, task_done });
-                self.end_attempt(row.target.0, bill);
+                open.end_latest(now, &end);
+                let AttemptRow { number, recovery, sent, target, .. } = open.row;
+                open.complete = Some(Complete {
+                    number,
+                    recovery,
+                    sent,
+                    ended: now,
+                    cost: bill,
+                    contract_ok,
+                    task_done,
+                });
+                self.end_attempt(target.0, bill);
                 self.tell(now, Event::Ended { attempt, usage, answer }, world, sink);
             }
             NoticeKind::Failed { failure, bill } => {
@@ -369,8 +406,9 @@ impl<'s> Simulation<'s> {
                     usage,
                     bill,
                 };
-                let row = open.end_live(now, end).row;
-                self.end_attempt(row.target.0, bill);
+                open.end_latest(now, &end);
+                let target = open.row.target.0;
+                self.end_attempt(target, bill);
                 self.tell(now, Event::Failed { attempt, failure }, world, sink);
             }
         }
@@ -395,15 +433,10 @@ impl<'s> Simulation<'s> {
     /// Does what the router said.
     fn carry_out(&mut self, now: Instant, world: &World, sink: &mut impl Sink) {
         let mut actions = std::mem::take(&mut self.actions);
-        for action in actions.drain(..) {
-            match action {
-                Action::Send(send) => self.send(now, &send, sink),
-                Action::SetTimer { request, at, epoch } => {
-                    let open = &mut self.open[request.slot as usize];
-                    open.timer = epoch;
-                    let key = EventKey::new(at, Rank::Timer, open.index, epoch as u16);
-                    self.queue.push(key, Occurrence::Timer { request, epoch });
-                }
+        for action in &actions {
+            match *action {
+                Action::Send(ref send) => self.send(now, send, sink),
+                Action::SetTimer { request, at, epoch } => self.set_timer(request, at, epoch),
                 Action::Cancel { attempt, class } => self.abort(now, attempt, class),
                 Action::Release(attempt) => {
                     let open = &mut self.open[attempt.request.slot as usize];
@@ -411,11 +444,11 @@ impl<'s> Simulation<'s> {
                 }
                 Action::Decided { attempt, decision } => {
                     let open = &mut self.open[attempt.request.slot as usize];
-                    if let Some(row) = &mut open.pending {
-                        row.decision = Some(decision);
+                    if open.latest == Latest::Pending {
+                        open.row.decision = Some(decision);
                     }
                 }
-                Action::Finish { request, result } => {
+                Action::Finish { request, ref result } => {
                     self.close(now, request, result, world, sink);
                 }
                 Action::Breaker { breaker, state, until } => {
@@ -423,7 +456,23 @@ impl<'s> Simulation<'s> {
                 }
             }
         }
+        actions.clear();
         self.actions = actions;
+    }
+
+    /// Sets the one timer of a request. A wake-up of that moment may be queued already: after a
+    /// wait, the deadline is set again.
+    fn set_timer(&mut self, request: RequestRef, at: Instant, epoch: u32) {
+        let open = &mut self.open[request.slot as usize];
+        open.timer = (at, epoch);
+        if open.wake_up == Some(at) {
+            return;
+        }
+        open.wake_up = open.wake_up.max(Some(at));
+        let key = EventKey::new(at, Rank::Timer, open.index, epoch as u16);
+        if !self.timers.push(key, request) {
+            self.queue.push(key, Occurrence::Timer(request));
+        }
     }
 
     fn send(&mut self, now: Instant, send: &Send, sink: &mut impl Sink) {
@@ -433,10 +482,9 @@ impl<'s> Simulation<'s> {
         let target = usize::from(send.target.0);
         let connected = self.pool.take(target);
         let open = &mut self.open[slot];
-        let mut row = open.row(send, now);
-        row.was_sent = connected;
+        open.begin_row(send, connected, now);
         if !connected {
-            open.live = Some(Live { row, fleet: None });
+            open.latest = Latest::Unsent;
             let key = EventKey::new(now, Rank::Completion, open.index, send.attempt.number);
             self.queue.push(key, Occurrence::NotSent(send.attempt));
             return;
@@ -453,26 +501,29 @@ impl<'s> Simulation<'s> {
             deadline: now + send.timeout,
         };
         let fleet = self.fleet.submit(now, &order, &mut self.queue);
-        open.live = Some(Live { row, fleet: Some(fleet) });
-        self.totals.interval(now, self.scenario.file.interval).sent += 1;
+        open.latest = Latest::InFlight(fleet);
+        let reference = self.scenario.classes[usize::from(open.request.class)].reference;
+        if before == 0 && send.target == reference {
+            open.unhindered = self.fleet.unhindered(fleet);
+        }
+        self.totals.interval(self.interval.at(now)).sent += 1;
     }
 
     fn abort(&mut self, now: Instant, attempt: AttemptRef, class: FailureClass) {
         let open = &mut self.open[attempt.request.slot as usize];
         assert!(open.waits_for(attempt), "the router aborts only what is in flight");
-        let fleet = open.live.and_then(|l| l.fleet);
-        let (usage, bill) = match fleet {
-            Some(fleet) => {
+        let (usage, bill) = match open.latest {
+            Latest::InFlight(fleet) => {
                 let bill = self.fleet.abort(now, fleet, &mut self.queue);
                 (bill.usage, bill.money)
             }
-            None => (Usage::default(), Money::ZERO),
+            _ => (Usage::default(), Money::ZERO),
         };
         let end =
             End { status: 0, failure: Some(class), phase: None, cancelled: true, usage, bill };
-        let row = open.end_live(now, end).row;
-        if row.was_sent {
-            self.pool.give_back(usize::from(row.target.0));
+        open.end_latest(now, &end);
+        if open.row.was_sent {
+            self.pool.give_back(usize::from(open.row.target.0));
         }
         self.ledger.end(bill);
     }
@@ -480,11 +531,12 @@ impl<'s> Simulation<'s> {
     /// Hands on the row of the attempt that ended last, now that what follows is decided.
     fn flush(&mut self, slot: usize, sink: &mut impl Sink) {
         let open = &mut self.open[slot];
-        if let Some(row) = open.pending.take() {
+        if open.latest == Latest::Pending {
+            open.latest = Latest::Done;
             if open.measured {
-                self.totals.targets[usize::from(row.target.0)].end(&row);
+                self.totals.targets[usize::from(open.row.target.0)].end(&open.row);
             }
-            sink.attempt(&row);
+            sink.attempt(&open.row);
         }
     }
 
@@ -492,7 +544,7 @@ impl<'s> Simulation<'s> {
         &mut self,
         now: Instant,
         request: RequestRef,
-        result: Terminal,
+        result: &Terminal,
         world: &World,
         sink: &mut impl Sink,
     ) {
@@ -507,13 +559,13 @@ impl<'s> Simulation<'s> {
             let marks = open.request.marks;
             marks.has(Marks::INVALID) || marks.has(Marks::CANCELS)
         };
-        let asker = open.asker.take();
+        let (asker, interval) = (open.asker.take(), open.interval);
         if row.measured {
             self.measured_open -= 1;
             self.totals.classes[usize::from(row.class)].close(&row);
         }
         if !own_fault {
-            self.count_interval(&row);
+            self.count_interval(&row, interval);
             self.watch.on_close(row.arrived, row.answered);
         }
         sink.request(&row);
@@ -522,20 +574,22 @@ impl<'s> Simulation<'s> {
         }
     }
 
-    fn request_row(&self, now: Instant, open: &Open, result: Terminal) -> RequestRow {
+    fn request_row(&self, now: Instant, open: &Open, result: &Terminal) -> RequestRow {
         let class = &self.scenario.classes[usize::from(open.request.class)];
         let (by, refused) = match result.outcome {
             Outcome::Answered(n) => (Some(n), false),
             Outcome::Refused(n) => (Some(n), true),
             _ => (None, false),
         };
-        let delivered = open.complete.filter(|c| Some(c.row.number) == by);
+        let delivered = open.complete.filter(|c| Some(c.number) == by);
         assert!(by.is_none() || delivered.is_some(), "an answer comes from a complete response");
         let contract_success = delivered.is_some_and(|c| refused || c.contract_ok);
         let answer = delivered.filter(|_| contract_success);
-        let excess = |row: &crate::record::AttemptRow| {
-            let alone = self.fleet.unloaded(class.reference, &open.request).as_micros();
-            (row.ended - open.request.at).as_micros() as i64 - alone as i64
+        let excess = |complete: &Complete| {
+            let drawn = open.unhindered;
+            let alone =
+                drawn.unwrap_or_else(|| self.fleet.unloaded(class.reference, &open.request));
+            (complete.ended - open.request.at).as_micros() as i64 - alone.as_micros() as i64
         };
         RequestRow {
             request: open.index,
@@ -543,33 +597,32 @@ impl<'s> Simulation<'s> {
             measured: open.measured,
             arrived: open.request.at,
             closed: now,
-            result,
+            result: *result,
             answered: answer.is_some(),
-            by: answer.and_then(|c| c.row.recovery),
+            by: answer.and_then(|c| c.recovery),
             transport_success: open.complete.is_some(),
             contract_success,
             task_success: answer.is_some_and(|c| !refused && c.task_done),
-            added_latency: answer.map(|c| c.row.sent - open.request.at),
-            excess_latency_us: answer.map(|c| excess(&c.row)),
+            added_latency: answer.map(|c| c.sent - open.request.at),
+            excess_latency_us: answer.map(|c| excess(&c)),
             ttft: answer.map(|_| open.released.unwrap_or(now) - open.request.at),
             released: open.released.is_some(),
             cost: open.cost,
-            wasted: open.cost.saturating_sub(answer.map_or(Money::ZERO, |c| c.row.cost)),
+            wasted: open.cost.saturating_sub(answer.map_or(Money::ZERO, |c| c.cost)),
             deadline: class.deadline,
         }
     }
 
-    fn count_interval(&mut self, row: &RequestRow) {
-        let length = self.scenario.file.interval;
+    fn count_interval(&mut self, row: &RequestRow, arrival: usize) {
         let took = (row.closed - row.arrived).min(row.deadline);
         let counted = if row.answered { took } else { row.deadline };
-        let interval = self.totals.interval(row.arrived, length);
+        let interval = self.totals.interval(arrival);
         interval.answered += u64::from(row.answered);
         interval.raw += u64::from(row.answered && row.by.is_none());
         interval.latency_sum += u128::from(counted.as_micros());
         interval.cost += u128::from(row.cost.as_pico());
         if row.answered {
-            self.totals.interval(row.closed, length).goodput += 1;
+            self.totals.interval(self.interval.at(row.closed)).goodput += 1;
         }
     }
 }

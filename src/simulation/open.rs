@@ -1,8 +1,10 @@
 //! The requests that are open, by the router's slot.
 
-use windtunnel_policy::event::{AttemptRef, RequestRef, Send};
+use windtunnel_policy::config::RecoveryAction;
+use windtunnel_policy::event::{AttemptRef, BreakerState, RequestRef, Send};
 use windtunnel_policy::outcome::{FailureClass, Phase, Usage};
-use windtunnel_policy::{Instant, Money};
+use windtunnel_policy::target::TargetId;
+use windtunnel_policy::{Duration, Instant, Money};
 
 use crate::fleet::FleetRef;
 use crate::record::AttemptRow;
@@ -13,28 +15,34 @@ use crate::world::WorldRequest;
 pub(super) struct Open {
     /// The router's handle.
     pub(super) handle: RequestRef,
-    /// Epoch of its timer; earlier ones were replaced.
-    pub(super) timer: u32,
+    /// Its timer, which replaced all earlier ones: moment and epoch.
+    pub(super) timer: (Instant, u32),
+    /// The latest wake-up of it that is known to be queued.
+    pub(super) wake_up: Option<Instant>,
     /// What the world knows of it.
     pub(super) request: WorldRequest,
     /// Its position in the world.
     pub(super) index: u64,
+    /// The interval of its arrival.
+    pub(super) interval: usize,
     /// Whether it counts in the measures.
     pub(super) measured: bool,
     /// The closed loop's user that waits for it.
     pub(super) asker: Option<Asker>,
     /// Targets it was sent to, in order.
     pub(super) sent_to: Vec<u16>,
-    /// The attempt in flight.
-    pub(super) live: Option<Live>,
-    /// The attempt that ended last, until the decision about it is known.
-    pub(super) pending: Option<AttemptRow>,
+    /// Its latest attempt, and where that is. The row stays in one place from send to sink.
+    pub(super) latest: Latest,
+    /// The row of that attempt.
+    pub(super) row: AttemptRow,
     /// The latest complete response.
     pub(super) complete: Option<Complete>,
     /// When output was first passed to the caller.
     pub(super) released: Option<Instant>,
     /// Everything billed so far.
     pub(super) cost: Money,
+    /// How long it would take alone on its class's reference target, where that is known.
+    pub(super) unhindered: Option<Duration>,
 }
 
 /// The user of a closed loop.
@@ -44,20 +52,32 @@ pub(super) struct Asker {
     pub(super) user: u32,
 }
 
-/// An attempt in flight.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Live {
-    /// What is known of it so far.
-    pub(super) row: AttemptRow,
-    /// Its place in the fleet; `None` where it found no connection.
-    pub(super) fleet: Option<FleetRef>,
+/// Where the latest attempt of a request is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Latest {
+    /// Nowhere: there is none, or its row was handed on.
+    Done,
+    /// In flight, at this place in the fleet.
+    InFlight(FleetRef),
+    /// In flight as the router knows it, but it found no connection.
+    Unsent,
+    /// Over; the decision about it is not known yet.
+    Pending,
 }
 
 /// A complete response.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Complete {
-    /// The attempt's row.
-    pub(super) row: AttemptRow,
+    /// Number of the attempt.
+    pub(super) number: u16,
+    /// The kind of recovery it was.
+    pub(super) recovery: Option<RecoveryAction>,
+    /// When it was sent.
+    pub(super) sent: Instant,
+    /// When it ended.
+    pub(super) ended: Instant,
+    /// What it cost.
+    pub(super) cost: Money,
     /// Whether it keeps its contract, noticed or not.
     pub(super) contract_ok: bool,
     /// Whether it does the job.
@@ -71,20 +91,24 @@ impl Open {
         handle: RequestRef,
         request: WorldRequest,
         index: u64,
+        interval: usize,
         measured: bool,
         asker: Option<Asker>,
     ) {
         self.handle = handle;
+        self.timer = (Instant::FAR_FUTURE, 0);
+        self.wake_up = None;
         self.request = request;
         self.index = index;
+        self.interval = interval;
         self.measured = measured;
         self.asker = asker;
         self.sent_to.clear();
-        self.live = None;
-        self.pending = None;
+        self.latest = Latest::Done;
         self.complete = None;
         self.released = None;
         self.cost = Money::ZERO;
+        self.unhindered = None;
     }
 
     /// A request that just arrived.
@@ -92,39 +116,39 @@ impl Open {
         handle: RequestRef,
         request: WorldRequest,
         index: u64,
+        interval: usize,
         measured: bool,
         asker: Option<Asker>,
     ) -> Open {
         Open {
             handle,
-            timer: 0,
+            timer: (Instant::FAR_FUTURE, 0),
+            wake_up: None,
             request,
             index,
+            interval,
             measured,
             asker,
             sent_to: Vec::with_capacity(8),
-            live: None,
-            pending: None,
+            latest: Latest::Done,
+            row: NO_ROW,
             complete: None,
             released: None,
             cost: Money::ZERO,
+            unhindered: None,
         }
     }
 
     /// True while this attempt is in flight.
     pub(super) fn waits_for(&self, attempt: AttemptRef) -> bool {
         self.handle == attempt.request
-            && self.live.is_some_and(|live| live.row.number == attempt.number)
+            && matches!(self.latest, Latest::InFlight(_) | Latest::Unsent)
+            && self.row.number == attempt.number
     }
 
-    /// The row of the attempt in flight.
-    pub(super) fn live_row(&mut self) -> &mut AttemptRow {
-        &mut self.live.as_mut().expect("an attempt is in flight").row
-    }
-
-    /// The row of an attempt that starts now, with the fields of its end still open.
-    pub(super) fn row(&self, send: &Send, now: Instant) -> AttemptRow {
-        AttemptRow {
+    /// Writes the row of an attempt that starts now, with the fields of its end still open.
+    pub(super) fn begin_row(&mut self, send: &Send, was_sent: bool, now: Instant) {
+        self.row = AttemptRow {
             request: self.index,
             class: self.request.class,
             number: send.attempt.number,
@@ -144,28 +168,54 @@ impl Open {
             first_output: None,
             ended: now,
             cancelled: false,
-            was_sent: true,
+            was_sent,
             remaining: send.remaining,
             usage: Usage::default(),
             cost: Money::ZERO,
-        }
+        };
     }
 
     /// Ends the attempt in flight and keeps its row until the decision about it is known.
-    pub(super) fn end_live(&mut self, now: Instant, end: End) -> Live {
-        let mut live = self.live.take().expect("only an attempt in flight ends");
-        live.row.ended = now;
-        live.row.status = end.status;
-        live.row.failure = end.failure;
-        live.row.phase = end.phase.unwrap_or_else(|| live.row.phase_now());
-        live.row.cancelled = end.cancelled;
-        live.row.usage = end.usage;
-        live.row.cost = end.bill;
+    pub(super) fn end_latest(&mut self, now: Instant, end: &End) {
+        let row = &mut self.row;
+        row.ended = now;
+        row.status = end.status;
+        row.failure = end.failure;
+        row.phase = end.phase.unwrap_or_else(|| row.phase_now());
+        row.cancelled = end.cancelled;
+        row.usage = end.usage;
+        row.cost = end.bill;
         self.cost += end.bill;
-        self.pending = Some(live.row);
-        live
+        self.latest = Latest::Pending;
     }
 }
+
+/// Stands where there was no attempt yet.
+const NO_ROW: AttemptRow = AttemptRow {
+    request: 0,
+    class: 0,
+    number: 0,
+    group: 0,
+    target: TargetId(0),
+    recovery: None,
+    decision: None,
+    status: 0,
+    failure: None,
+    phase: Phase::BeforeHeaders,
+    breaker: BreakerState::Closed,
+    waited: Duration::ZERO,
+    retry_after: None,
+    arrived: Instant::ZERO,
+    sent: Instant::ZERO,
+    headers: None,
+    first_output: None,
+    ended: Instant::ZERO,
+    cancelled: false,
+    was_sent: false,
+    remaining: Duration::ZERO,
+    usage: Usage { input: 0, cached: 0, output: 0 },
+    cost: Money::ZERO,
+};
 
 /// How an attempt ended.
 #[derive(Clone, Copy, Debug)]

@@ -82,7 +82,12 @@ impl Duration {
     }
 
     /// `self * numerator / denominator`, rounded down, saturating.
+    #[inline]
     pub const fn mul_div(self, numerator: u64, denominator: u64) -> Duration {
+        // Nearly always the product fits, and division by 128 bits is slow.
+        if let Some(product) = self.0.checked_mul(numerator) {
+            return Duration(product / denominator);
+        }
         let wide = self.0 as u128 * numerator as u128 / denominator as u128;
         Duration(if wide > u64::MAX as u128 { u64::MAX } else { wide as u64 })
     }
