@@ -3,11 +3,11 @@
 //! Only attempts in flight and wake-ups enter the queue; arrivals stay a cursor
 //! over the world and are merged by comparing an [`EventKey`] with the head.
 
-mod lanes;
+mod timers;
 
 use windtunnel_policy::Instant;
 
-pub use self::lanes::Lanes;
+pub use self::timers::Timers;
 
 /// Which of several events at one instant comes first, and why.
 ///

@@ -234,6 +234,7 @@ pub(super) struct Slab {
 
 impl Slab {
     /// Puts `attempt` in a free place; its generation is set here.
+    #[inline]
     pub(super) fn insert(&mut self, attempt: Attempt) -> FleetRef {
         match self.free.pop() {
             Some(slot) => {

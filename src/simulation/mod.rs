@@ -15,7 +15,7 @@ use windtunnel_policy::event::{
 };
 use windtunnel_policy::outcome::{Failure, FailureClass, Phase, Usage};
 use windtunnel_policy::target::{ClassId, Group, Role, Topology};
-use windtunnel_policy::{Instant, Money, Router};
+use windtunnel_policy::{Duration, Instant, Money, Router};
 
 use self::interval::Interval;
 use self::open::{Asker, Complete, End, Latest, Open};
@@ -25,7 +25,7 @@ use crate::draw::{NameHash, Purpose};
 use crate::fleet::{Fleet, Notice, NoticeKind, Order};
 use crate::ledger::Ledger;
 use crate::occurrence::Occurrence;
-use crate::queue::{EventKey, EventQueue, Lanes, Rank};
+use crate::queue::{EventKey, EventQueue, Rank, Timers};
 use crate::record::{AttemptRow, ClassTotals, RequestRow, RunTotals, Sink, TargetTotals};
 use crate::scenario::Scenario;
 use crate::world::{Marks, World, WorldRequest};
@@ -36,8 +36,8 @@ pub struct Simulation<'s> {
     router: Router,
     fleet: Fleet,
     queue: EventQueue<Occurrence>,
-    /// Timers that come in the order they are set, which is nearly all of them.
-    timers: Lanes<RequestRef>,
+    /// What is far off and mostly stale when it comes up: the router's timers, callers' patience.
+    timers: Timers<Occurrence>,
     interval: Interval,
     pool: Pool,
     watch: Watch,
@@ -92,7 +92,7 @@ impl<'s> Simulation<'s> {
             router,
             fleet: Fleet::new(scenario),
             queue: EventQueue::with_capacity(4096),
-            timers: Lanes::new(),
+            timers: Timers::new(constant_delays(scenario, policy)),
             interval: Interval::new(scenario.file.interval),
             pool: Pool::new(&scenario.file.gateway, targets),
             watch: Watch::new(covers, targets),
@@ -166,7 +166,7 @@ impl<'s> Simulation<'s> {
         if let Some(event) = self.queue.pop_before(timer) {
             return Some(event);
         }
-        self.timers.pop().map(|(key, request)| (key, Occurrence::Timer(request)))
+        self.timers.pop()
     }
 
     /// Whether requests that come at this time are taken in: until all measured ones are closed.
@@ -267,7 +267,7 @@ impl<'s> Simulation<'s> {
         let deadline = self.scenario.classes[usize::from(request.class)].deadline;
         if request.patience <= deadline {
             let key = EventKey::new(now + request.patience, Rank::Cancel, index, 0);
-            self.queue.push(key, Occurrence::Patience(handle));
+            self.timers.push(now, key, Occurrence::Patience(handle));
         }
         self.carry_out(now, world, sink);
     }
@@ -436,7 +436,7 @@ impl<'s> Simulation<'s> {
         for action in &actions {
             match *action {
                 Action::Send(ref send) => self.send(now, send, sink),
-                Action::SetTimer { request, at, epoch } => self.set_timer(request, at, epoch),
+                Action::SetTimer { request, at, epoch } => self.set_timer(now, request, at, epoch),
                 Action::Cancel { attempt, class } => self.abort(now, attempt, class),
                 Action::Release(attempt) => {
                     let open = &mut self.open[attempt.request.slot as usize];
@@ -462,7 +462,7 @@ impl<'s> Simulation<'s> {
 
     /// Sets the one timer of a request. A wake-up of that moment may be queued already: after a
     /// wait, the deadline is set again.
-    fn set_timer(&mut self, request: RequestRef, at: Instant, epoch: u32) {
+    fn set_timer(&mut self, now: Instant, request: RequestRef, at: Instant, epoch: u32) {
         let open = &mut self.open[request.slot as usize];
         open.timer = (at, epoch);
         if open.wake_up == Some(at) {
@@ -470,9 +470,7 @@ impl<'s> Simulation<'s> {
         }
         open.wake_up = open.wake_up.max(Some(at));
         let key = EventKey::new(at, Rank::Timer, open.index, epoch as u16);
-        if !self.timers.push(key, request) {
-            self.queue.push(key, Occurrence::Timer(request));
-        }
+        self.timers.push(now, key, Occurrence::Timer(request));
     }
 
     fn send(&mut self, now: Instant, send: &Send, sink: &mut impl Sink) {
@@ -625,6 +623,14 @@ impl<'s> Simulation<'s> {
             self.totals.interval(self.interval.at(row.closed)).goodput += 1;
         }
     }
+}
+
+/// The delays at which the router sets its timers again and again.
+fn constant_delays(scenario: &Scenario, policy: &Policy) -> impl Iterator<Item = Duration> {
+    let Policy { timeouts, envelope, .. } = policy;
+    let own = [timeouts.first_token, timeouts.attempt, timeouts.idle_stream];
+    let own = own.into_iter().chain([envelope.deadline_first_output, envelope.deadline_total]);
+    own.flatten().chain(scenario.classes.iter().map(|class| class.deadline))
 }
 
 fn request_of(action: &Action) -> Option<RequestRef> {

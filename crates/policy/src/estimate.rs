@@ -32,6 +32,8 @@ struct Cell {
     counts: [u32; 2],
     /// Number of the newer half since the origin; its histogram is at this number modulo 2.
     newest: u64,
+    /// When that half ends, in µs.
+    until: u64,
     /// The quantile at `cached_count` outcomes; valid while `fresh`.
     cached: Duration,
     /// Outcomes since the quantile was computed.
@@ -99,10 +101,14 @@ impl Estimates {
 
     /// The cell, without what has expired.
     fn cell(&mut self, class: ClassId, target: TargetId, now: Instant) -> &mut Cell {
-        let half = now.as_micros() / self.half_us;
         let cell = &mut self.cells[usize::from(class.0) * self.targets + usize::from(target.0)];
-        if half > cell.newest {
-            cell.rotate(half);
+        // Divides once a half, not at every look.
+        if now.as_micros() >= cell.until {
+            let half = now.as_micros() / self.half_us;
+            if half > cell.newest {
+                cell.rotate(half);
+            }
+            cell.until = (half + 1).saturating_mul(self.half_us);
         }
         cell
     }
@@ -113,6 +119,7 @@ impl Cell {
         halves: [[0; BUCKETS]; 2],
         counts: [0; 2],
         newest: 0,
+        until: 0,
         cached: Duration::ZERO,
         since_cached: 0,
         fresh: false,

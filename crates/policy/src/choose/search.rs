@@ -22,6 +22,7 @@ impl Chooser<'_> {
     ) -> Result<(TargetId, u8), Refusal> {
         let mut refusal = Refusal::from(StopReason::NoEligibleTarget);
         let takes_first = takes_first(&self.policy.selection);
+        let ramp_draw = self.ramp_draw();
         for segment in segments {
             let panic = self.panics(segment);
             let mut eligible = TargetSet::EMPTY;
@@ -33,7 +34,7 @@ impl Chooser<'_> {
                     refusal.note(reason);
                     continue;
                 }
-                let standstill = self.health.standstill(target, self.now, self.ramp_draw());
+                let standstill = self.health.standstill(target, self.now, ramp_draw);
                 let ignored = (self.fail_open || panic) && standstill != Some(Standstill::Operator);
                 if standstill.is_some() && !ignored {
                     self.note_standstill(
