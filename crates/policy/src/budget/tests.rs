@@ -60,6 +60,16 @@ fn a_ratio_of_a_tenth_holds_the_load_at_1_10() {
 }
 
 #[test]
+fn a_ratio_grants_its_share_and_not_one_more() {
+    // A half is exact in binary, so that the very limit is met.
+    let share = Share::ratio(1, 2);
+    let mut b = retries(BudgetKind::Ratio { share, window: secs(10), min_per_second: 0 });
+    assert_eq!(granted(&mut b, 10, at(0)), 0, "of nothing");
+    (0..4).for_each(|_| b.on_first_attempt(A, at(0)));
+    assert_eq!(granted(&mut b, 10, at(0)), 2, "of four");
+}
+
+#[test]
 fn a_ratio_grants_its_minimum_whatever_the_traffic() {
     let kind = BudgetKind::Ratio { share: TENTH, window: secs(10), min_per_second: 2 };
     let mut b = retries(kind);
