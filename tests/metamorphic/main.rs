@@ -1,5 +1,6 @@
 //! Whole runs held against what must follow when one thing is changed.
 
+mod accounts;
 mod changes;
 mod endings;
 mod equal;
