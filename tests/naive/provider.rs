@@ -153,8 +153,10 @@ impl Naive<'_> {
     /// The next milestone at a target, as things stand.
     pub(crate) fn head(&self, target: usize) -> Option<(Key, What)> {
         let works = |(_, sent): &(&Id, &Sent)| sent.target == target && sent.place == Place::Works;
-        let left = |(id, sent): (&Id, &Sent)| (sent.ahead[0].0.saturating_sub(sent.done), *id);
+        // Below zero where several were reached within one µs: who was first in work is first.
+        let left = |(id, sent): (&Id, &Sent)| (sent.ahead[0].0 as i128 - sent.done as i128, *id);
         let (left, id) = self.sent.iter().filter(works).map(left).min()?;
+        let left = left.max(0) as u128;
         let speed = self.speed(target, self.in_work(target));
         let at = self.now + Duration::from_micros(left.div_ceil(speed.into()) as u64);
         Some(((at, COMPLETION, id.0, id.1, 0), What::Reaches(id)))
