@@ -6,7 +6,7 @@ use crate::{Duration, Money, Share};
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields, default))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Attempts {
-    /// Attempts in all, the first included; at least 1.
+    /// Attempts in all, the first included; 1 to 1000.
     pub max: u16,
     /// Attempts on any one target, the first included; at least 1.
     pub max_same_target: u16,

@@ -87,8 +87,17 @@ impl Problems {
     }
 }
 
+/// Beyond this, attempts that take no time (no connection, no backoff) would pile up in one instant.
+const MOST_ATTEMPTS: u16 = 1_000;
+
 fn attempts(attempts: &Attempts, found: &mut Problems) {
     found.at_least_one(attempts.max.into(), "attempts.max");
+    found.check(
+        attempts.max <= MOST_ATTEMPTS,
+        "attempts.max",
+        "is above 1000",
+        "use 1000 or fewer: no gateway tries more",
+    );
     found.at_least_one(attempts.max_same_target.into(), "attempts.max_same_target");
     found.check(
         attempts.max_before_fallback != Some(0),

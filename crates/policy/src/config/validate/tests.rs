@@ -42,6 +42,8 @@ fn defaults_are_valid() {
 #[test]
 fn limits_on_attempts_and_time() {
     assert_eq!(faults(|p| p.attempts.max = 0), ["attempts.max"]);
+    assert_eq!(faults(|p| p.attempts.max = 1_001), ["attempts.max"]);
+    assert_eq!(faults(|p| p.attempts.max = 1_000), Vec::<String>::new());
     assert_eq!(faults(|p| p.attempts.max_same_target = 0), ["attempts.max_same_target"]);
     let none_before = |p: &mut Policy| p.attempts.max_before_fallback = Some(0);
     assert_eq!(faults(none_before), ["attempts.max_before_fallback"]);
