@@ -1,25 +1,27 @@
-//! The speed goals G1 and G2: whole runs through the real core, each beside its reference.
+//! The speed goals G1, G2 and G5: whole runs through the real core, each beside its reference.
 //!
 //! Absolute times drift with the machine: read the ratios. Runs and references are timed in
 //! turn, several times over, and medians are printed. Arguments choose runs by name: `r1`,
-//! `standard`.
+//! `standard`, `growth`.
 
 #[path = "reference/plain_heap.rs"]
 mod plain_heap;
 
 use std::time::Instant as Clock;
 
+use windtunnel::input::SourceFile;
 use windtunnel::record::{NoSink, RunTotals};
 use windtunnel::scenario::Scenario;
 use windtunnel::simulation::Simulation;
 use windtunnel::world::{World, WorldOptions};
+use windtunnel_policy::Duration;
 
 const ROUNDS: usize = 7;
 /// Requests of R1.
 const REQUESTS: u64 = 200_000;
 
 fn main() {
-    println!("{:<10} {:>12} {:>12} {:>8}", "run", "ns/request", "ref ns/req", "ratio");
+    println!("{:<16} {:>12} {:>12} {:>8}", "run", "ns/request", "ref ns/req", "ratio");
     let names: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
     let wanted = |name: &str| names.is_empty() || names.iter().any(|n| n == name);
     if wanted("r1") {
@@ -27,6 +29,9 @@ fn main() {
     }
     if wanted("standard") {
         standard();
+    }
+    if wanted("growth") {
+        growth();
     }
 }
 
@@ -87,6 +92,78 @@ fn standard() {
     );
 }
 
+/// G5: the cost of a request must not grow with their number or with the number of targets. The
+/// reference, timed in turn with each run, is the smallest of its series.
+fn growth() {
+    let cut = |seconds| {
+        let mut scenario = load("standard");
+        scenario.file.warm_up = Duration::ZERO;
+        scenario.file.horizon = Duration::from_secs(seconds);
+        scenario
+    };
+    let small = cut(240);
+    for seconds in [24, 2_400, 24_000] {
+        series("requests", &small, &cut(seconds));
+    }
+    let few = many_targets(2);
+    for targets in [20, 200] {
+        series(&format!("{targets} targets"), &few, &many_targets(targets));
+    }
+}
+
+/// Times the runs of two scenarios in turn, each until it has run as many requests as the larger
+/// has.
+fn series(name: &str, reference: &Scenario, scenario: &Scenario) {
+    let worlds = [reference, scenario]
+        .map(|s| World::build(s, WorldOptions::default()).expect("the world can be made"));
+    let mut simulations = [reference, scenario].map(|s| {
+        let policies = s.load_policies().expect("its policy is in order");
+        Simulation::new(s, &policies[0]).expect("the policy fits")
+    });
+    let largest = worlds.iter().map(|world| world.requests.len()).max().unwrap_or(0);
+    let rounds = (500_000 / largest).clamp(1, ROUNDS);
+    let mut times = [Vec::new(), Vec::new()];
+    for _ in 0..rounds {
+        for ((world, simulation), times) in worlds.iter().zip(&mut simulations).zip(&mut times) {
+            let (mut ns, mut requests) = (0.0, 0);
+            while requests < largest as u64 {
+                ns += timed(|| requests += simulation.run(world, &mut NoSink).requests);
+            }
+            times.push(ns / requests as f64);
+        }
+    }
+    let [theirs, ours] = times.map(median);
+    let name = match name {
+        "requests" => format!("{} requests", worlds[1].requests.len()),
+        name => name.to_owned(),
+    };
+    row(&name, ours, theirs);
+}
+
+/// R1's targets, many of them, in groups of two, each with the same share of the traffic.
+fn many_targets(targets: usize) -> Scenario {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/scenarios");
+    let card = "{card: ../models/r1-server.yaml}";
+    let mut text = String::from(
+        "name: many\nshows: growth\nexpect: none\nhorizon: 1000s\ninterval: 100s\n\
+         policies: [../policies/r1.yaml]\nclasses:\n",
+    );
+    for pair in 0..targets / 2 {
+        let rate = 100.0 / (targets / 2) as f64;
+        text += &format!(
+            "  c{pair}:\n    deadline: {{total: 30s}}\n    groups: {{primary: [t{}], fallbacks: \
+             [[t{}]]}}\n    traffic: {{arrivals: {{poisson: {rate}/s}}, tokens: {{input: \
+             {{constant: 1}}, output: {{constant: 1}}, max_output: 1}}}}\n",
+            2 * pair,
+            2 * pair + 1,
+        );
+    }
+    text += "targets:\n";
+    (0..targets).for_each(|target| text += &format!("  t{target}: {card}\n"));
+    let source = SourceFile { name: "many".into(), text, folder: Some(folder.into()) };
+    Scenario::read(source).unwrap_or_else(|e| panic!("{e}"))
+}
+
 fn load(name: &str) -> Scenario {
     let path = format!("{}/benches/scenarios/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
     Scenario::load(&path).unwrap_or_else(|e| panic!("{e}"))
@@ -110,5 +187,5 @@ fn median(mut values: Vec<f64>) -> f64 {
 }
 
 fn row(name: &str, ours: f64, theirs: f64) {
-    println!("{name:<10} {ours:>12.0} {theirs:>12.0} {:>8.2}", ours / theirs);
+    println!("{name:<16} {ours:>12.0} {theirs:>12.0} {:>8.2}", ours / theirs);
 }

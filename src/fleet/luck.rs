@@ -100,7 +100,7 @@ pub(super) fn prospect(
         let takes = latencies.failure(key, model.hash, nth);
         return Prospect::Fails(Plan::without_work(fall), takes);
     }
-    let plan = healthy(model, latencies, order.request, nth);
+    let plan = healthy(model, latencies, order.request, nth, order.streamed);
     match struck_by {
         Some((subject, mix)) => struck(model, latencies, order, plan, subject, mix),
         None => Prospect::Works(answered(model, climate, order, plan)),
@@ -120,20 +120,25 @@ impl Fall {
     }
 }
 
-/// The work of an attempt that meets no failure.
+/// The work of an attempt that meets no failure; that to its headers only where they are `seen`.
 pub(super) fn healthy(
     model: &TargetModel,
     latencies: &Latencies,
     request: &WorldRequest,
     nth: u32,
+    seen: bool,
 ) -> Plan {
     let key = request.key;
     let draw = |sampler: &Sampler, purpose| sampler.draw(key, purpose, model.hash, nth);
     let at_stated_prompt = draw(&latencies.first_token, Purpose::FirstToken);
-    let headers = draw(&latencies.headers, Purpose::HeadersLatency).min(at_stated_prompt);
     let (stated, per_token) = latencies.prompt;
     let more = per_token.saturating_mul(u64::from(request.input.saturating_sub(stated)));
     let less = per_token.saturating_mul(u64::from(stated.saturating_sub(request.input)));
+    // Without a deduction, output cannot come before the headers.
+    let headers = match seen || less > 0 {
+        true => draw(&latencies.headers, Purpose::HeadersLatency).min(at_stated_prompt),
+        false => 0,
+    };
     let output = at_stated_prompt.saturating_add(more).saturating_sub(less).max(headers);
     let pace = draw(&latencies.per_output_token, Purpose::TokenPace);
     let tokens = request.output.min(request.max_output).min(model.max_output_tokens);

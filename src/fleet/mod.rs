@@ -123,12 +123,12 @@ impl Fleet {
                 luck::prospect(model, latencies, climate, self.world, now, shed, order)
             }
         };
-        let (stage, plan) = match prospect {
-            Prospect::Fails(plan, _) => (Stage::Failing, plan),
-            Prospect::Hangs(plan) => (Stage::Silent, plan),
-            Prospect::Works(plan) => (Stage::Queued, plan),
+        let (stage, plan, takes) = match prospect {
+            Prospect::Fails(plan, takes) => (Stage::Failing, plan, takes),
+            Prospect::Hangs(plan) => (Stage::Silent, plan, Duration::ZERO),
+            Prospect::Works(plan) => (Stage::Queued, plan, Duration::ZERO),
         };
-        let attempt = Attempt {
+        let handle = self.attempts.insert(Attempt {
             generation: 0,
             attempt: order.attempt,
             id: order.request_index,
@@ -145,15 +145,12 @@ impl Fleet {
             start: 0,
             silent_since: None,
             plan,
-        };
-        let handle = self.attempts.insert(attempt);
-        match prospect {
-            Prospect::Fails(_, takes) => wall(now + takes, handle, &attempt, queue),
-            Prospect::Hangs(_) => {}
-            Prospect::Works(_) => {
-                let site = &mut self.sites[usize::from(order.target.0)];
-                site.take_in(now, handle, &mut self.attempts, queue);
-            }
+        });
+        if stage == Stage::Failing {
+            wall(now + takes, handle, order.request_index, order.attempt.number, queue);
+        } else if stage == Stage::Queued {
+            let site = &mut self.sites[usize::from(order.target.0)];
+            site.take_in(now, handle, &mut self.attempts, queue);
         }
         handle
     }
@@ -281,7 +278,7 @@ impl Fleet {
     /// if it met no failure.
     pub fn unloaded(&self, target: TargetId, request: &WorldRequest) -> Duration {
         let Site { model, latencies, .. } = &self.sites[usize::from(target.0)];
-        let plan = luck::healthy(model, latencies, request, 0);
+        let plan = luck::healthy(model, latencies, request, 0, false);
         clock::micros_at(plan.end.into(), clock::FULL_SPEED)
     }
 
@@ -391,8 +388,15 @@ impl Fleet {
     }
 }
 
-/// Queues the moment at which `attempt` fails without having done any work.
-fn wall(at: Instant, handle: FleetRef, attempt: &Attempt, queue: &mut EventQueue<Occurrence>) {
-    let key = EventKey::new(at, Rank::Completion, attempt.id, attempt.attempt.number);
+/// Queues the moment at which an attempt, of this request and number, fails without having done
+/// any work.
+fn wall(
+    at: Instant,
+    handle: FleetRef,
+    request: u64,
+    number: u16,
+    queue: &mut EventQueue<Occurrence>,
+) {
+    let key = EventKey::new(at, Rank::Completion, request, number);
     queue.push(key, Occurrence::Wall { slot: handle.slot, generation: handle.generation });
 }

@@ -226,7 +226,7 @@ impl Site {
         attempt.plan = Plan::without_work(self.shed());
         attempt.stage = Stage::Failing;
         let takes = self.latencies.failure(attempt.key, self.model.hash, attempt.nth);
-        wall(now + takes, handle, attempt, queue);
+        wall(now + takes, handle, attempt.id, attempt.attempt.number, queue);
     }
 
     /// Sets the clock to the speed of the present load and weather.
