@@ -1,0 +1,146 @@
+//! What the router is told, and what it says: sends, timers, aborts, decisions.
+
+use windtunnel_policy::event::{Action, AttemptRef, Event, RequestRef, Send};
+use windtunnel_policy::outcome::{FailureClass, Usage};
+use windtunnel_policy::{Instant, Money};
+
+use super::Simulation;
+use super::open::{End, Latest};
+use crate::fleet::Order;
+use crate::occurrence::Occurrence;
+use crate::queue::{EventKey, Rank};
+use crate::record::Sink;
+use crate::world::{Marks, World};
+
+impl Simulation<'_> {
+    pub(super) fn tell(&mut self, now: Instant, event: Event, world: &World, sink: &mut impl Sink) {
+        self.route(now, event, sink);
+        self.carry_out(now, world, sink);
+    }
+
+    /// Tells the router, and keeps what it says for [`Simulation::carry_out`].
+    pub(super) fn route(&mut self, now: Instant, event: Event, sink: &mut impl Sink) {
+        self.router.handle(now, event, &mut self.actions);
+        sink.routed(now, &event, &self.actions);
+    }
+
+    /// Does what the router said.
+    pub(super) fn carry_out(&mut self, now: Instant, world: &World, sink: &mut impl Sink) {
+        let mut actions = std::mem::take(&mut self.actions);
+        for action in &actions {
+            match *action {
+                Action::Send(ref send) => self.send(now, send, sink),
+                Action::SetTimer { request, at, epoch } => self.set_timer(now, request, at, epoch),
+                Action::Cancel { attempt, class } => self.abort(now, attempt, class),
+                Action::Release(attempt) => {
+                    let open = &mut self.open[attempt.request.slot as usize];
+                    open.released.get_or_insert(now);
+                }
+                Action::Decided { attempt, decision } => {
+                    let open = &mut self.open[attempt.request.slot as usize];
+                    if open.latest == Latest::Pending {
+                        open.row.decision = Some(decision);
+                    }
+                }
+                Action::Finish { request, ref result } => {
+                    self.close(now, request, result, world, sink);
+                }
+                Action::Breaker { breaker, state, until } => {
+                    self.watch.on_breaker(now, breaker, state, until, &world.weather.incidents);
+                }
+            }
+        }
+        actions.clear();
+        self.actions = actions;
+    }
+
+    /// Sets the one timer of a request. A wake-up of that moment may be queued already: after a
+    /// wait, the deadline is set again.
+    fn set_timer(&mut self, now: Instant, request: RequestRef, at: Instant, epoch: u32) {
+        let open = &mut self.open[request.slot as usize];
+        open.timer = (at, epoch);
+        if open.wake_up == Some(at) {
+            return;
+        }
+        open.wake_up = open.wake_up.max(Some(at));
+        let key = EventKey::new(at, Rank::Timer, open.index, epoch as u16);
+        self.timers.push(now, key, Occurrence::Timer(request));
+    }
+
+    fn send(&mut self, now: Instant, send: &Send, sink: &mut impl Sink) {
+        let slot = send.attempt.request.slot as usize;
+        self.flush(slot, sink);
+        self.ledger.start();
+        let target = usize::from(send.target.0);
+        let connected = self.pool.take(target);
+        let open = &mut self.open[slot];
+        open.begin_row(send, connected, now);
+        if !connected {
+            open.latest = Latest::Unsent;
+            let key = EventKey::new(now, Rank::Completion, open.index, send.attempt.number);
+            self.queue.push(key, Occurrence::NotSent(send.attempt));
+            return;
+        }
+        let before = open.sent_to.iter().filter(|t| **t == send.target.0).count() as u32;
+        open.sent_to.push(send.target.0);
+        let order = Order {
+            request: &open.request,
+            request_index: open.index,
+            attempt: send.attempt,
+            target: send.target,
+            nth_on_target: before,
+            streamed: open.request.marks.has(Marks::STREAMED),
+            deadline: now + send.timeout,
+        };
+        let fleet = self.fleet.submit(now, &order, &mut self.queue);
+        open.latest = Latest::InFlight(fleet);
+        let reference = self.scenario.classes[usize::from(open.request.class)].reference;
+        if before == 0 && send.target == reference {
+            open.unhindered = self.fleet.unhindered(fleet);
+        }
+        self.totals.interval(self.interval.at(now)).sent += 1;
+    }
+
+    fn abort(&mut self, now: Instant, attempt: AttemptRef, class: FailureClass) {
+        let open = &mut self.open[attempt.request.slot as usize];
+        assert!(open.waits_for(attempt), "the router aborts only what is in flight");
+        let (usage, bill) = match open.latest {
+            Latest::InFlight(fleet) => {
+                let bill = self.fleet.abort(now, fleet, &mut self.queue);
+                (bill.usage, bill.money)
+            }
+            _ => (Usage::default(), Money::ZERO),
+        };
+        let end =
+            End { status: 0, failure: Some(class), phase: None, cancelled: true, usage, bill };
+        open.end_latest(now, &end);
+        if open.row.was_sent {
+            self.pool.give_back(usize::from(open.row.target.0));
+        }
+        self.ledger.end(bill);
+    }
+
+    /// Hands on the row of the attempt that ended last, now that what follows is decided.
+    pub(super) fn flush(&mut self, slot: usize, sink: &mut impl Sink) {
+        let open = &mut self.open[slot];
+        if open.latest == Latest::Pending {
+            open.latest = Latest::Done;
+            if open.measured {
+                self.totals.targets[usize::from(open.row.target.0)].end(&open.row);
+            }
+            sink.attempt(&open.row);
+        }
+    }
+}
+
+/// The request an action is about.
+pub(super) fn request_of(action: &Action) -> Option<RequestRef> {
+    match action {
+        Action::Send(send) => Some(send.attempt.request),
+        Action::SetTimer { request, .. } | Action::Finish { request, .. } => Some(*request),
+        Action::Cancel { attempt, .. }
+        | Action::Release(attempt)
+        | Action::Decided { attempt, .. } => Some(attempt.request),
+        Action::Breaker { .. } => None,
+    }
+}

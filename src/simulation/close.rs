@@ -1,0 +1,97 @@
+//! The close of a request: its row, and what it adds to the totals.
+
+use windtunnel_policy::event::{Outcome, RequestRef, Terminal};
+use windtunnel_policy::{Instant, Money};
+
+use super::Simulation;
+use super::open::{Complete, Open};
+use crate::record::{RequestRow, Sink};
+use crate::world::{Marks, World};
+
+impl Simulation<'_> {
+    pub(super) fn close(
+        &mut self,
+        now: Instant,
+        request: RequestRef,
+        result: &Terminal,
+        world: &World,
+        sink: &mut impl Sink,
+    ) {
+        let slot = request.slot as usize;
+        self.flush(slot, sink);
+        let row = self.request_row(now, &self.open[slot], result);
+        self.ledger.close(row.cost);
+        let open = &mut self.open[slot];
+        // A handle nobody holds: late occurrences of this request find nothing.
+        open.handle.generation = open.handle.generation.wrapping_add(1);
+        let own_fault = {
+            let marks = open.request.marks;
+            marks.has(Marks::INVALID) || marks.has(Marks::CANCELS)
+        };
+        let (asker, interval) = (open.asker.take(), open.interval);
+        if row.measured {
+            self.measured_open -= 1;
+            self.totals.classes[usize::from(row.class)].close(&row);
+        }
+        if !own_fault {
+            self.count_interval(&row, interval);
+            self.watch.on_close(row.arrived, row.answered);
+        }
+        sink.request(&row);
+        if let Some(asker) = asker {
+            self.think(now, asker, world);
+        }
+    }
+
+    fn request_row(&self, now: Instant, open: &Open, result: &Terminal) -> RequestRow {
+        let class = &self.scenario.classes[usize::from(open.request.class)];
+        let (by, refused) = match result.outcome {
+            Outcome::Answered(n) => (Some(n), false),
+            Outcome::Refused(n) => (Some(n), true),
+            _ => (None, false),
+        };
+        let delivered = open.complete.filter(|c| Some(c.number) == by);
+        assert!(by.is_none() || delivered.is_some(), "an answer comes from a complete response");
+        let contract_success = delivered.is_some_and(|c| refused || c.contract_ok);
+        let answer = delivered.filter(|_| contract_success);
+        let excess = |complete: &Complete| {
+            let drawn = open.unhindered;
+            let alone =
+                drawn.unwrap_or_else(|| self.fleet.unloaded(class.reference, &open.request));
+            (complete.ended - open.request.at).as_micros() as i64 - alone.as_micros() as i64
+        };
+        RequestRow {
+            request: open.index,
+            class: open.request.class,
+            measured: open.measured,
+            arrived: open.request.at,
+            closed: now,
+            result: *result,
+            answered: answer.is_some(),
+            by: answer.and_then(|c| c.recovery),
+            transport_success: open.complete.is_some(),
+            contract_success,
+            task_success: answer.is_some_and(|c| !refused && c.task_done),
+            added_latency: answer.map(|c| c.sent - open.request.at),
+            excess_latency_us: answer.map(|c| excess(&c)),
+            ttft: answer.map(|_| open.released.unwrap_or(now) - open.request.at),
+            released: open.released.is_some(),
+            cost: open.cost,
+            wasted: open.cost.saturating_sub(answer.map_or(Money::ZERO, |c| c.cost)),
+            deadline: class.deadline,
+        }
+    }
+
+    fn count_interval(&mut self, row: &RequestRow, arrival: usize) {
+        let took = (row.closed - row.arrived).min(row.deadline);
+        let counted = if row.answered { took } else { row.deadline };
+        let interval = self.totals.interval(arrival);
+        interval.answered += u64::from(row.answered);
+        interval.raw += u64::from(row.answered && row.by.is_none());
+        interval.latency_sum += u128::from(counted.as_micros());
+        interval.cost += u128::from(row.cost.as_pico());
+        if row.answered {
+            self.totals.interval(self.interval.at(row.closed)).goodput += 1;
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! What happens to requests: they arrive, attempts move on, timers and callers' patience run out.
+
+use windtunnel_policy::event::{AttemptRef, Event, Request, RequestRef};
+use windtunnel_policy::outcome::{Failure, FailureClass, Phase, Usage};
+use windtunnel_policy::target::ClassId;
+use windtunnel_policy::{Instant, Money};
+
+use super::Simulation;
+use super::carry_out::request_of;
+use super::open::{Asker, Complete, End, Latest, Open};
+use crate::draw::{NameHash, Purpose};
+use crate::fleet::{Notice, NoticeKind};
+use crate::occurrence::Occurrence;
+use crate::queue::{EventKey, Rank};
+use crate::record::{AttemptRow, Sink};
+use crate::world::{Marks, World, WorldRequest};
+
+impl Simulation<'_> {
+    /// Schedules the next question of a closed loop's user.
+    pub(super) fn think(&mut self, now: Instant, asker: Asker, world: &World) {
+        let n = self.asked[usize::from(asker.closed_loop)][asker.user as usize];
+        let at = now + world.think(asker.closed_loop.into(), asker.user, n);
+        let key = EventKey::new(at, Rank::Arrival, u64::from(asker.user), asker.closed_loop);
+        let ask = Occurrence::Ask { closed_loop: asker.closed_loop, user: asker.user };
+        self.queue.push(key, ask);
+    }
+
+    pub(super) fn arrive(
+        &mut self,
+        now: Instant,
+        request: WorldRequest,
+        index: u64,
+        asker: Option<Asker>,
+        world: &World,
+        sink: &mut impl Sink,
+    ) {
+        let inside = world.measured_from <= now && now < world.measured_to;
+        let own_fault = request.marks.has(Marks::INVALID) || request.marks.has(Marks::CANCELS);
+        let measured = inside && !own_fault;
+        self.ledger.arrive();
+        self.measured_open += u64::from(measured);
+        let interval = self.interval.at(now);
+        if !own_fault {
+            self.totals.interval(interval).requests += 1;
+        }
+        let event = Event::Arrived(Request {
+            id: index,
+            salt: request.key.draw(Purpose::Salt, NameHash::NONE, 0),
+            class: ClassId(request.class),
+            input_tokens: request.input,
+            max_output_tokens: request.max_output,
+            streamed: request.marks.has(Marks::STREAMED),
+            session: request.session,
+        });
+        self.route(now, event, sink);
+        let handle =
+            self.actions.iter().find_map(request_of).expect("an arrival leads to an action");
+        let slot = handle.slot as usize;
+        if let Some(open) = self.open.get_mut(slot) {
+            open.reopen(handle, request, index, interval, measured, asker);
+        } else {
+            assert_eq!(slot, self.open.len(), "the router hands out slots in order");
+            self.open.push(Open::new(handle, request, index, interval, measured, asker));
+        }
+        let deadline = self.scenario.classes[usize::from(request.class)].deadline;
+        if request.patience <= deadline {
+            let key = EventKey::new(now + request.patience, Rank::Cancel, index, 0);
+            self.timers.push(now, key, Occurrence::Patience(handle));
+        }
+        self.carry_out(now, world, sink);
+    }
+
+    pub(super) fn on_occurrence(
+        &mut self,
+        now: Instant,
+        occurrence: Occurrence,
+        world: &World,
+        sink: &mut impl Sink,
+    ) {
+        match occurrence {
+            Occurrence::Work { .. } | Occurrence::Wall { .. } | Occurrence::Background { .. } => {
+                self.fleet.on_occurrence(now, occurrence, &mut self.queue, &mut self.notices);
+                self.on_notices(now, world, sink);
+            }
+            Occurrence::Timer(request) => {
+                let open = &mut self.open[request.slot as usize];
+                if open.handle != request {
+                    return;
+                }
+                if open.wake_up == Some(now) {
+                    open.wake_up = None;
+                }
+                let (at, epoch) = open.timer;
+                if at != now {
+                    // Replaced since, or fired by another wake-up of this moment.
+                    return;
+                }
+                open.timer.0 = Instant::FAR_FUTURE;
+                if self.watches_idle {
+                    self.report_progress(now, request, sink);
+                }
+                self.tell(now, Event::Timer { request, epoch }, world, sink);
+            }
+            Occurrence::Patience(request) => {
+                if self.open[request.slot as usize].handle == request {
+                    self.tell(now, Event::Cancelled(request), world, sink);
+                }
+            }
+            Occurrence::NotSent(attempt) => {
+                let open = &mut self.open[attempt.request.slot as usize];
+                if open.waits_for(attempt) {
+                    open.end_latest(
+                        now,
+                        &End {
+                            status: 0,
+                            failure: Some(FailureClass::Transport),
+                            phase: Some(Phase::BeforeHeaders),
+                            cancelled: false,
+                            usage: Usage::default(),
+                            bill: Money::ZERO,
+                        },
+                    );
+                    self.ledger.end(Money::ZERO);
+                    self.tell(now, Event::NotSent(attempt), world, sink);
+                }
+            }
+            Occurrence::Ask { closed_loop, user } if self.takes_in(now, world) => {
+                let asked = &mut self.asked[usize::from(closed_loop)][user as usize];
+                let request = world.ask(closed_loop.into(), user, *asked, now);
+                *asked += 1;
+                let index = self.next_index;
+                self.next_index += 1;
+                self.arrive(now, request, index, Some(Asker { closed_loop, user }), world, sink);
+            }
+            Occurrence::Ask { .. } => {}
+        }
+    }
+
+    /// Tells the router when the stream of a request was last seen, so that its idle timeout needs
+    /// no event per token.
+    fn report_progress(&mut self, now: Instant, request: RequestRef, sink: &mut impl Sink) {
+        let open = &self.open[request.slot as usize];
+        let Latest::InFlight(fleet) = open.latest else { return };
+        if let Some(at) = self.fleet.last_output(now, fleet) {
+            let attempt = AttemptRef { request, number: open.row.number };
+            self.route(now, Event::Progress { attempt, at }, sink);
+        }
+    }
+
+    pub(super) fn on_notices(&mut self, now: Instant, world: &World, sink: &mut impl Sink) {
+        let mut notices = std::mem::take(&mut self.notices);
+        for notice in &notices {
+            self.on_notice(now, notice, world, sink);
+        }
+        notices.clear();
+        self.notices = notices;
+    }
+
+    fn on_notice(&mut self, now: Instant, notice: &Notice, world: &World, sink: &mut impl Sink) {
+        let attempt = notice.attempt;
+        let open = &mut self.open[attempt.request.slot as usize];
+        if !open.waits_for(attempt) {
+            return;
+        }
+        match notice.kind {
+            NoticeKind::Headers => {
+                open.row.headers = Some(now);
+                self.tell(now, Event::Headers(attempt), world, sink);
+            }
+            NoticeKind::FirstOutput => {
+                open.row.first_output = Some(now);
+                self.tell(now, Event::FirstOutput(attempt), world, sink);
+            }
+            NoticeKind::Ended { usage, answer, task_done, contract_ok, bill } => {
+                let end = End {
+                    status: 200,
+                    failure: None,
+                    phase: Some(Phase::AfterOutput),
+                    cancelled: false,
+                    usage,
+                    bill,
+                };
+                open.end_latest(now, &end);
+                let AttemptRow { number, recovery, sent, target, .. } = open.row;
+                open.complete = Some(Complete {
+                    number,
+                    recovery,
+                    sent,
+                    ended: now,
+                    cost: bill,
+                    contract_ok,
+                    task_done,
+                });
+                self.end_attempt(target.0, bill);
+                self.tell(now, Event::Ended { attempt, usage, answer }, world, sink);
+            }
+            NoticeKind::Failed { failure, bill } => {
+                let Failure { class, status, phase, usage, .. } = failure;
+                let end = End {
+                    status,
+                    failure: Some(class),
+                    phase: Some(phase),
+                    cancelled: false,
+                    usage,
+                    bill,
+                };
+                open.end_latest(now, &end);
+                let target = open.row.target.0;
+                self.end_attempt(target, bill);
+                self.tell(now, Event::Failed { attempt, failure }, world, sink);
+            }
+        }
+    }
+
+    pub(super) fn end_attempt(&mut self, target: u16, bill: Money) {
+        self.pool.give_back(usize::from(target));
+        self.ledger.end(bill);
+    }
+}
