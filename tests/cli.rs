@@ -298,3 +298,61 @@ fn a_trace_becomes_a_profile() {
     let words = [&["profile", "trace.csv"], &own[..], &["--out", "mine.yaml"]].concat();
     assert_eq!(code(&folder, &words), 0);
 }
+
+#[test]
+fn no_output_takes_the_place_of_a_file_in_use() {
+    let folder = folder();
+    let at = |name: &str| folder.path().join(name);
+    let files = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/files/");
+    for name in ["traced.yaml", "plain-card.yaml", "plain-trace.csv", "plain-policy.yaml"] {
+        fs::copy(format!("{files}{name}"), at(name)).unwrap();
+    }
+    fs::create_dir(at("deep")).unwrap();
+    let mut cases = vec![
+        (vec!["run", "small.yaml", "--out", "small.yaml"], "--out would overwrite it"),
+        (vec!["run", "small.yaml", "--out", "deep/../small.yaml"], "--out would overwrite it"),
+        (vec!["run", "traced.yaml", "--out", "plain-card.yaml"], "--out would overwrite it"),
+        (vec!["run", "traced.yaml", "--ledger", "plain-trace.csv"], "--ledger would overwrite it"),
+        (
+            vec!["run", "small.yaml", "-p", "plain-policy.yaml", "-o", "plain-policy.yaml"],
+            "--out would overwrite it",
+        ),
+        (
+            vec!["compare", "small.yaml", "-p", "single", "-p", "plain-policy.yaml", "-o"]
+                .into_iter()
+                .chain(["./plain-policy.yaml"])
+                .collect(),
+            "--out would overwrite it",
+        ),
+        (
+            vec!["run", "small.yaml", "--ledger", "new.csv", "--timeline", "./deep/../new.csv"],
+            "is to be written by --ledger and by --timeline",
+        ),
+        (
+            vec!["profile", "plain-trace.csv", "--layout", "azure2023", "-o", "plain-trace.csv"],
+            "--out would overwrite it",
+        ),
+    ];
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::symlink;
+        symlink("small.yaml", at("link.txt")).unwrap();
+        symlink("none.csv", at("dangling.csv")).unwrap();
+        fs::hard_link(at("small.yaml"), at("hard.txt")).unwrap();
+        cases.push((vec!["run", "small.yaml", "-o", "link.txt"], "--out would overwrite it"));
+        cases.push((vec!["run", "small.yaml", "-o", "hard.txt"], "--out would overwrite it"));
+        cases.push((
+            vec!["run", "small.yaml", "--out", "none.csv", "--ledger", "dangling.csv"],
+            "is to be written by --out and by --ledger",
+        ));
+    }
+    for (words, wanted) in cases {
+        let output = in_folder(&folder, &words);
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {message}");
+        assert!(message.contains(wanted), "{words:?}: {message}");
+    }
+    assert_eq!(fs::read_to_string(at("small.yaml")).unwrap(), SCENARIO);
+    // A card of a shipped file's name is no file here.
+    assert_eq!(code(&folder, &["run", "small.yaml", "--out", "openai-gpt-4o"]), 0);
+}

@@ -1,6 +1,7 @@
 //! `run` and `compare`.
 
 use std::io::BufWriter;
+use std::path::PathBuf;
 
 use windtunnel::experiment::{
     Experiment, Findings, NoRecorder, Options, Recorder, run as run_experiment,
@@ -23,7 +24,8 @@ use super::progress::Progress;
 pub(super) fn run(args: &RunArgs) -> Outcome {
     let scenario = Scenario::load(&args.scenario)?;
     let policies = vec![load_policy(&args.policy)?];
-    Task { scenario, policies, worlds: args.worlds, common: &args.common }.perform()
+    let read = files_read(&scenario, [args.policy.as_str()]);
+    Task { scenario, policies, read, worlds: args.worlds, common: &args.common }.perform()
 }
 
 /// Several policies.
@@ -35,7 +37,23 @@ pub(super) fn compare(args: &CompareArgs) -> Outcome {
         return Err(InputError::new(&args.scenario, "names no policies to compare")
             .fix("add `--policy POLICY`, or `policies:` to the scenario"));
     }
-    Task { scenario, policies, worlds: args.worlds, common: &args.common }.perform()
+    let read = if args.policies.is_empty() {
+        let folder = scenario.source.folder.iter();
+        let named = folder.flat_map(|folder| scenario.file.policies.iter().map(|p| folder.join(p)));
+        files_read(&scenario, named)
+    } else {
+        files_read(&scenario, &args.policies)
+    };
+    Task { scenario, policies, read, worlds: args.worlds, common: &args.common }.perform()
+}
+
+/// The files on disk an experiment is made of; other names of policies are those of shipped ones.
+fn files_read<P: Into<PathBuf>>(
+    scenario: &Scenario,
+    policies: impl IntoIterator<Item = P>,
+) -> Vec<PathBuf> {
+    let policies = policies.into_iter().map(P::into).filter(|path: &PathBuf| path.is_file());
+    scenario.files().into_iter().chain(policies).collect()
 }
 
 /// Policies by file or name; two of one name are told apart by what the user wrote.
@@ -60,6 +78,8 @@ fn named(written: &[String]) -> Result<Vec<Policy>, InputError> {
 struct Task<'a> {
     scenario: Scenario,
     policies: Vec<Policy>,
+    /// The files it was read from.
+    read: Vec<PathBuf>,
     worlds: u32,
     common: &'a Common,
 }
@@ -70,7 +90,7 @@ impl Task<'_> {
         let targets = self.scenario.targets.iter().map(|target| target.name.as_str());
         let catalogue = Catalogue::new(targets);
         let gates = parse_gates(&common.gates, &catalogue)?;
-        let mut outputs = Outputs::open(common)?;
+        let mut outputs = Outputs::open(common, &self.read)?;
         for note in self.scenario.notes.iter().filter(|_| !common.quiet) {
             eprintln!("note: {note}");
         }

@@ -12,6 +12,7 @@ use windtunnel::trace::read_trace;
 
 use super::args::{ProfileArgs, SchemaKind};
 use super::output::{OutFile, print, write_file};
+use super::same_file::refuse_overwriting;
 use super::{BAD_INPUT, Outcome};
 
 /// Checks files; every mistake goes to standard error.
@@ -63,6 +64,7 @@ pub(super) fn schema(kind: SchemaKind) -> Outcome {
 /// Makes a profile of a trace.
 pub(super) fn profile(args: &ProfileArgs) -> Outcome {
     let layout = layout(&args.layout)?;
+    refuse_overwriting(&[("--out", &args.out)], std::slice::from_ref(&args.trace))?;
     let out = OutFile::create(&args.out)?;
     let trace = read_trace(&args.trace, &layout)?;
     let leaf = |path: &Path| path.file_name().map(|leaf| leaf.to_string_lossy().into_owned());

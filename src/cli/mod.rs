@@ -8,6 +8,7 @@ mod files;
 mod output;
 mod outputs;
 mod progress;
+mod same_file;
 
 use std::process::ExitCode;
 

@@ -1,12 +1,13 @@
 //! The files an experiment writes, opened before it runs.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use windtunnel::input::InputError;
 use windtunnel::report::{PlotFormat, Report, RowFormat};
 
 use super::args::{Common, Format};
 use super::output::{OutFile, print, write_file};
+use super::same_file::refuse_overwriting;
 
 pub(super) struct Outputs {
     report: Option<OutFile>,
@@ -16,18 +17,21 @@ pub(super) struct Outputs {
 }
 
 impl Outputs {
-    /// Opens every file the command line names.
+    /// Opens every file the command line names; `read` are the files the experiment is made of.
     ///
     /// # Errors
-    /// One cannot be written, has an ending that says nothing, or is named twice.
-    pub(super) fn open(args: &Common) -> Result<Outputs, InputError> {
-        let all = [&args.out, &args.ledger, &args.timeline, &args.plot];
-        let paths: Vec<&Path> = all.into_iter().flatten().map(|path| path.as_path()).collect();
-        let twice = paths.iter().enumerate().find(|(i, path)| paths[..*i].contains(path));
-        if let Some((_, path)) = twice {
-            let error = InputError::new(path.display().to_string(), "is to be written twice");
-            return Err(error.fix("give each output a file of its own"));
-        }
+    /// One cannot be written, has an ending that says nothing, or is another's or one that
+    /// was read.
+    pub(super) fn open(args: &Common, read: &[PathBuf]) -> Result<Outputs, InputError> {
+        let named = [
+            ("--out", &args.out),
+            ("--ledger", &args.ledger),
+            ("--timeline", &args.timeline),
+            ("--plot", &args.plot),
+        ];
+        let named: Vec<(&str, &Path)> =
+            named.iter().filter_map(|(option, path)| Some((*option, path.as_deref()?))).collect();
+        refuse_overwriting(&named, read)?;
         Ok(Outputs {
             report: args.out.as_deref().map(OutFile::create).transpose()?,
             ledger: open(args.ledger.as_deref(), RowFormat::of, ".csv or .jsonl")?,

@@ -1,12 +1,14 @@
 //! From a name to a scenario that can be run.
 
+use std::path::PathBuf;
+
 use windtunnel_policy::config::Policy;
 
 use super::{card::check_card, resolve};
 use crate::input::{InputError, Place, SourceFile, read_yaml};
 use crate::library::{Kind, find, find_beside, read_policy};
 use crate::profile::Profile;
-use crate::scenario::{ModelCard, Scenario, ScenarioFile};
+use crate::scenario::{Arrivals, ModelCard, Scenario, ScenarioFile};
 
 impl Scenario {
     /// Loads a scenario: a path, or a shipped scenario's name. What it names (model cards,
@@ -38,6 +40,22 @@ impl Scenario {
             read_policy(&file.map_err(|e| at.index(i).adopt(e))?)
         });
         policies.collect()
+    }
+
+    /// The files on disk it was read from: its own, and the cards, profiles and traces it names.
+    /// Shipped ones are not among them.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let Some(folder) = &self.source.folder else { return Vec::new() };
+        let cards = self.file.targets.values().map(|target| target.card.as_str());
+        let recorded =
+            self.file.classes.values().filter_map(|class| match &class.traffic.arrivals {
+                Arrivals::Profile(used) => Some(used.file.as_str()),
+                Arrivals::Trace(used) => Some(used.file.as_str()),
+                _ => None,
+            });
+        let named = cards.chain(recorded).map(|name| folder.join(name));
+        let named = named.filter(|path| path.is_file());
+        [PathBuf::from(&self.source.name)].into_iter().chain(named).collect()
     }
 }
 
