@@ -11,6 +11,8 @@ use crate::stats::{
 pub struct Findings {
     /// In the order the policies were given.
     pub policies: Vec<PolicyFindings>,
+    /// The two policies that answer most against each other; absent with fewer than two.
+    pub top: Option<TopTwo>,
     /// Success where failures stick otherwise; absent where that was not run.
     pub stickiness: Option<Ranking>,
     /// Gate by gate, each policy that had to pass it.
@@ -30,6 +32,17 @@ pub struct PolicyFindings {
     /// for those that belong to whole runs.
     pub by_class: Vec<Vec<Option<Estimate>>>,
     /// To the first policy; empty for the first itself.
+    pub differences: Vec<Paired>,
+}
+
+/// The two policies that answer most, by position; of equals, those given first.
+#[derive(Clone, Debug)]
+pub struct TopTwo {
+    /// Answers most.
+    pub best: usize,
+    /// Answers most of the others.
+    pub next: usize,
+    /// The best less the next, in the order of the catalogue.
     pub differences: Vec<Paired>,
 }
 
@@ -77,6 +90,7 @@ impl Findings {
         });
         Ok(Findings {
             policies: policies.collect(),
+            top: top_two(catalogue, &read),
             stickiness: Ranking::of(experiment, catalogue),
             gates: judge(experiment, catalogue, gates)?,
         })
@@ -91,6 +105,15 @@ impl Findings {
 
 fn readings(catalogue: &Catalogue, runs: &Runs<'_>) -> Vec<Reading> {
     catalogue.measures().iter().map(|measure| measure.read(runs)).collect()
+}
+
+fn top_two(catalogue: &Catalogue, read: &[Vec<Reading>]) -> Option<TopTwo> {
+    let success = catalogue.measures().iter().position(|measure| measure.name == "success")?;
+    let value = |position: usize| read[position][success].estimate.value.unwrap_or(0.0);
+    let mut order: Vec<usize> = (0..read.len()).collect();
+    order.sort_by(|&a, &b| value(b).total_cmp(&value(a)));
+    let [best, next, ..] = order[..] else { return None };
+    Some(TopTwo { best, next, differences: differences(&read[next], &read[best]) })
 }
 
 fn classes(

@@ -9,7 +9,7 @@ mod findings;
 mod ranking;
 mod run;
 
-pub use findings::{Findings, GateFinding, NoBase, PolicyFindings};
+pub use findings::{Findings, GateFinding, NoBase, PolicyFindings, TopTwo};
 pub use ranking::{Ahead, Identified, Pair, Ranking};
 pub use run::{ExperimentError, NoObserver, NoRecorder, Observer, Options, Recorder, RunId, run};
 

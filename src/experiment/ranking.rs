@@ -4,6 +4,9 @@ use super::{Experiment, PolicyRuns, Setting};
 use crate::measures::{Catalogue, Runs};
 use crate::stats::{Estimate, Sample, Verdict, paired};
 
+/// The smallest gap in success that puts a policy ahead.
+const LEAST: f64 = 1e-4;
+
 /// Success of every policy at every stickiness, and what can be said of each pair.
 #[derive(Clone, Debug)]
 pub struct Ranking {
@@ -31,7 +34,7 @@ pub enum Ahead {
     First,
     /// The later one.
     Second,
-    /// Neither, as far as can be told.
+    /// Neither: it cannot be told, or the gap is below 0.01 percentage points.
     Neither,
 }
 
@@ -92,6 +95,11 @@ impl Ranking {
 }
 
 impl Pair {
+    /// True where neither is ahead at any stickiness.
+    pub fn is_level(&self) -> bool {
+        self.ahead.iter().all(|&ahead| ahead == Ahead::Neither)
+    }
+
     /// What its order rests on.
     pub fn identified(&self) -> Identified {
         let anywhere = |ahead| self.ahead.contains(&ahead);
@@ -108,8 +116,8 @@ fn ahead(first: &Sample<'_>, second: &Sample<'_>) -> Ahead {
     let gain = paired(first, second);
     match (gain.verdict, gain.difference) {
         (Some(Verdict::Noise | Verdict::Identical), _) | (_, None) => Ahead::Neither,
-        (Some(Verdict::Clear) | None, Some(difference)) if difference > 0.0 => Ahead::Second,
-        (Some(Verdict::Clear) | None, Some(difference)) if difference < 0.0 => Ahead::First,
+        (Some(Verdict::Clear) | None, Some(difference)) if difference >= LEAST => Ahead::Second,
+        (Some(Verdict::Clear) | None, Some(difference)) if difference <= -LEAST => Ahead::First,
         (_, Some(_)) => Ahead::Neither,
     }
 }

@@ -1,5 +1,7 @@
 //! The list of all measures.
 
+use windtunnel_policy::outcome::FailureClass;
+
 use super::read::Read::{self, Asks, Incidents, NotModelled, Ratio, Share, Unrecovered, Whole};
 use super::read::dollars;
 use super::{Better, Block, Measure};
@@ -16,7 +18,7 @@ pub struct Catalogue {
 impl Catalogue {
     /// All measures of a scenario with these targets, in the scenario's order.
     pub fn new<'a>(targets: impl IntoIterator<Item = &'a str>) -> Catalogue {
-        let lists = [answer(), outcomes(), times(), money(), parts()];
+        let lists = [answer(), outcomes(), endings(), times(), money(), parts()];
         let shares = targets.into_iter().enumerate().map(target_share);
         Catalogue { measures: lists.into_iter().flatten().chain(shares).collect() }
     }
@@ -81,6 +83,9 @@ fn outcomes() -> Vec<Measure> {
         row("transport_success", UP, "got a complete response", Share(|c| c.transport_success)),
         row("contract_success", UP, "got one that keeps its contract", Share(|c| c.contract_success)),
         row("task_success", UP, "got one that does the job", Share(|c| c.task_success)),
+        row("exhausted", DOWN, "failed after all the policy allows was tried", Share(|c| c.exhausted)),
+        row("policy_stop", DOWN, "failed where the policy forbids to recover", Share(|c| c.policy_stop)),
+        row("silent_failure", DOWN, "got an answer that breaks its contract", Share(|c| c.silent_failure)),
         row("deadline_exhausted", DOWN, "ended by the deadline", Share(|c| c.deadline_exhausted)),
         row("no_eligible_target", DOWN, "ended because no target would do", Share(|c| c.no_eligible_target)),
         row("partial_output", DOWN, "broke off after output had begun", Share(|c| c.partial_output)),
@@ -88,6 +93,16 @@ fn outcomes() -> Vec<Measure> {
         row("refused", EITHER, "answered by a valid refusal", Share(|c| c.refused)),
         row("duplicate_side_effects", DOWN, "did an external effect twice", NotModelled),
     ]
+}
+
+/// One for each failure class the application may be told of.
+fn endings() -> Vec<Measure> {
+    let ended_as = |(position, class): (usize, &FailureClass)| {
+        let name = format!("ended_as.{}", class.name());
+        let describes = "not answered, and told of this failure";
+        measure(Block::Outcomes, &name, FRACTION, DOWN, describes, Read::EndedAs(position))
+    };
+    FailureClass::ALL.iter().enumerate().map(ended_as).collect()
 }
 
 fn times() -> Vec<Measure> {
@@ -130,6 +145,11 @@ fn parts() -> Vec<Measure> {
         row("amplification", CALLS, DOWN, "calls of providers for one thing a user wanted", Ratio(|c| (c.attempts as f64, c.requests as f64))),
         row("detection_time", SECONDS, DOWN, "from an incident's onset to the first open breaker", Incidents(|run| &run.detections)),
         row("recovery_time", SECONDS, DOWN, "from an incident's onset to success as before", Incidents(|run| &run.recoveries)),
+        row("not_sent", FRACTION, DOWN, "of attempts, found no connection", Whole(|run| {
+            let not_sent: u64 = run.targets.iter().map(|t| t.not_sent).sum();
+            let sent: u64 = run.targets.iter().map(|t| t.attempts).sum();
+            (not_sent as f64, (sent + not_sent) as f64)
+        })),
         row("breaker_open_share", FRACTION, EITHER, "of target-time, out of service by breakers", Whole(|run| {
             let open: u64 = run.targets.iter().map(|t| t.open.as_micros()).sum();
             (open as f64, run.targets.len() as f64 * run.measured.as_micros() as f64)
@@ -196,7 +216,11 @@ type Sum = fn(&ClassTotals) -> f64;
 fn average(family: &Family, sum_us: Sum) -> Measure {
     let name = format!("{}_mean", family.name);
     let describes = format!("mean {}; the unanswered at their deadline", family.describes);
-    measure(Block::Times, &name, SECONDS, DOWN, &describes, Read::Mean(sum_us))
+    let read = match family.times {
+        Times::Plain(_) => Read::Mean(sum_us),
+        Times::Signed(_) => Read::SignedMean(sum_us),
+    };
+    measure(Block::Times, &name, SECONDS, DOWN, &describes, read)
 }
 
 fn quantile(block: Block, family: &Family, which: usize) -> Measure {

@@ -19,6 +19,9 @@ use read::Read;
 pub use catalogue::Catalogue;
 pub use runs::Runs;
 
+/// Incidents that an interval of their times takes.
+const MIN_INCIDENTS: u64 = 3;
+
 /// One measure.
 #[derive(Clone, Debug)]
 pub struct Measure {
@@ -82,12 +85,21 @@ impl Measure {
             };
         };
         let mut estimate = estimate(&sample);
-        if let Some((reached, of)) = self.read.reached(runs)
-            && reached < of
-        {
-            estimate.note = Some(Note::Reached { reached, of });
+        if let Some((reached, of)) = self.read.reached(runs) {
+            if reached < of || (1..MIN_INCIDENTS).contains(&reached) {
+                estimate.note = Some(Note::Reached { reached, of });
+            }
+            estimate.ci95 = estimate.ci95.filter(|_| reached >= MIN_INCIDENTS);
+        }
+        if !self.read.is_signed() {
+            estimate.ci95 = estimate.ci95.map(|(lo, hi)| (lo.max(0.0), hi));
         }
         Reading { sample: Some(sample), estimate }
+    }
+
+    /// True for one of many of which most are zero: tables show it where it occurs.
+    pub fn only_where_it_occurs(&self) -> bool {
+        matches!(self.read, Read::EndedAs(_))
     }
 
     /// True where it is read by route class too, not of whole runs only.

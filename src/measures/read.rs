@@ -21,10 +21,14 @@ pub(super) enum Read {
     Ratio(fn(&ClassTotals) -> (f64, f64)),
     /// The mean of times whose sum, restricted at the deadline, is given in µs.
     Mean(fn(&ClassTotals) -> f64),
+    /// The same of times that may be negative.
+    SignedMean(fn(&ClassTotals) -> f64),
     /// A quantile of times, the unanswered at +∞, in µs.
     Quantile(fn(&ClassTotals) -> &Hist, f64),
     /// The same of times that may be negative.
     SignedQuantile(fn(&ClassTotals) -> &SignedHist, f64),
+    /// Unanswered requests that ended in the failure class at this position of its list.
+    EndedAs(usize),
     /// Answered by the `single` policy on the same worlds.
     Unrecovered,
     /// Hits among asks that are no requests, of whole runs.
@@ -45,12 +49,19 @@ impl Read {
             Read::Share(_)
             | Read::Ratio(_)
             | Read::Mean(_)
+            | Read::SignedMean(_)
+            | Read::EndedAs(_)
             | Read::Quantile(..)
             | Read::SignedQuantile(..)
             | Read::Unrecovered
             | Read::NotModelled => true,
             Read::Asks(_) | Read::Whole(_) | Read::Incidents(_) | Read::Target(_) => false,
         }
+    }
+
+    /// True where values may be negative.
+    pub(super) fn is_signed(&self) -> bool {
+        matches!(self, Read::SignedMean(_) | Read::SignedQuantile(..))
     }
 
     pub(super) fn sample(&self, runs: &Runs<'_>) -> Option<Sample<'static>> {
@@ -61,10 +72,14 @@ impl Read {
                 let of_world = |c: &ClassTotals| Hits { hits: hits(c), of: c.requests };
                 Sample::proportion(runs.classes.iter().map(|c| of_world(c)).collect())
             }
+            Read::EndedAs(class) => {
+                let of_world = |c: &ClassTotals| Hits { hits: c.ended_as[class], of: c.requests };
+                Sample::proportion(runs.classes.iter().map(|c| of_world(c)).collect())
+            }
             Read::Ratio(parts) => {
                 Sample::ratio(runs.classes.iter().map(|c| ratio(parts(c))).collect(), requests)
             }
-            Read::Mean(sum_us) => {
+            Read::Mean(sum_us) | Read::SignedMean(sum_us) => {
                 let of_world = |c: &ClassTotals| ratio((sum_us(c) / MICROS, c.requests as f64));
                 Sample::ratio(runs.classes.iter().map(|c| of_world(c)).collect(), requests)
             }

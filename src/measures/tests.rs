@@ -2,6 +2,7 @@
 
 use windtunnel_policy::config::RecoveryAction;
 use windtunnel_policy::event::{Outcome, Terminal};
+use windtunnel_policy::outcome::FailureClass;
 use windtunnel_policy::{Duration, Instant, Money};
 
 use super::*;
@@ -132,6 +133,8 @@ fn shares_of_one_request_of_each_kind() {
         ("transport_success", 0.6),
         ("contract_success", 0.5),
         ("task_success", 0.3),
+        ("exhausted", 0.0),
+        ("silent_failure", 0.1),
         ("deadline_exhausted", 0.1),
         ("no_eligible_target", 0.1),
         ("partial_output", 0.1),
@@ -139,6 +142,45 @@ fn shares_of_one_request_of_each_kind() {
         ("refused", 0.1),
     ] {
         assert_eq!(value(name, &runs), Some(expected), "{name}");
+    }
+}
+
+#[test]
+fn how_requests_end_adds_up_to_all() {
+    let told = |outcome, class| {
+        let row = unanswered(outcome, 1, 1);
+        RequestRow { result: Terminal { class: Some(class), ..row.result }, ..row }
+    };
+    let more = run(&[
+        told(Outcome::Exhausted, FailureClass::Overloaded),
+        told(Outcome::Exhausted, FailureClass::Unknown),
+        told(Outcome::PolicyStop, FailureClass::Overloaded),
+        unanswered(Outcome::Refused(1), 5, 1),
+    ]);
+    let runs = [one_of_each(), more];
+    let ends = [
+        ("success", 5),
+        ("exhausted", 2),
+        ("policy_stop", 1),
+        ("silent_failure", 2),
+        ("deadline_exhausted", 1),
+        ("no_eligible_target", 1),
+        ("partial_output", 1),
+        ("cancelled", 1),
+    ];
+    for (name, of_14) in ends {
+        assert_eq!(value(name, &runs), Some(f64::from(of_14) / 14.0), "{name}");
+    }
+    assert_eq!(ends.iter().map(|(_, count)| count).sum::<i32>(), 14);
+    assert_eq!(value("ended_as.overloaded", &runs), Some(2.0 / 14.0));
+    assert_eq!(value("ended_as.unknown", &runs), Some(1.0 / 14.0));
+    assert_eq!(value("ended_as.timeout", &runs), Some(0.0));
+}
+
+#[test]
+fn failure_classes_are_counted_at_their_place() {
+    for (position, class) in FailureClass::ALL.into_iter().enumerate() {
+        assert_eq!(class as usize, position);
     }
 }
 
@@ -253,7 +295,12 @@ fn the_single_policy_is_read_on_the_same_worlds() {
 #[test]
 fn parts_of_the_policy() {
     let seconds = Duration::from_secs;
-    let target = |attempts, open| TargetTotals { attempts, open, ..TargetTotals::default() };
+    let target = |attempts, open| TargetTotals {
+        attempts,
+        not_sent: attempts / 4,
+        open,
+        ..TargetTotals::default()
+    };
     let runs = [RunTotals {
         targets: vec![target(12, seconds(30)), target(4, seconds(0))],
         measured: seconds(60),
@@ -264,6 +311,7 @@ fn parts_of_the_policy() {
         ..one_of_each()
     }];
     for (name, expected) in [
+        ("not_sent", Some(0.2)),
         ("breaker_open_share", Some(0.25)),
         ("retry_budget_denied", Some(0.25)),
         ("detection_time", Some(4.0)),
@@ -318,7 +366,8 @@ fn names_are_unique_and_those_of_the_documentation() {
         }
     }
     let documented = include_str!("../../docs/measures.md");
-    for name in names.iter().filter(|name| !name.starts_with("target_share.")) {
+    let listed = |name: &&&str| !name.contains('.');
+    for name in names.iter().filter(listed) {
         assert!(documented.contains(&format!("`{name}`")), "{name} is not in docs/measures.md");
     }
 }

@@ -3,6 +3,7 @@
 use windtunnel_policy::Duration;
 use windtunnel_policy::config::RecoveryAction;
 use windtunnel_policy::event::Outcome;
+use windtunnel_policy::outcome::FailureClass;
 
 use super::{AttemptRow, RequestRow, SignedHist};
 use crate::hist::Hist;
@@ -24,7 +25,7 @@ pub struct RunTotals {
     pub budget_denials: u64,
     /// For each incident of the world: onset to the first open breaker of a target it hits.
     pub detections: Vec<Option<Duration>>,
-    /// For each incident: onset to the first minute with success back within 1 pp of before.
+    /// For each incident: onset to the end of the last window in which success is down.
     pub recoveries: Vec<Option<Duration>>,
     /// Occurrences handled, for speed figures.
     pub events: u64,
@@ -91,6 +92,12 @@ pub struct ClassTotals {
     pub cost: u128,
     /// Of that, for attempts that did not produce the answer.
     pub wasted: u128,
+    /// Unanswered after all that was allowed.
+    pub exhausted: u64,
+    /// Unanswered because the policy forbids to recover.
+    pub policy_stop: u64,
+    /// Unanswered although closed with a response: it breaks its contract.
+    pub silent_failure: u64,
     /// Closed by the deadline.
     pub deadline_exhausted: u64,
     /// Closed because no target was eligible.
@@ -101,6 +108,9 @@ pub struct ClassTotals {
     pub cancelled: u64,
     /// Valid refusals.
     pub refused: u64,
+    /// The unanswered by the failure the application is told of, in the order of
+    /// [`FailureClass::ALL`].
+    pub ended_as: [u64; FailureClass::ALL.len()],
     /// Send of the answering attempt − arrival, µs.
     pub added_latency: Hist,
     /// Answer − arrival − unloaded duration on the reference target, µs.
@@ -126,7 +136,9 @@ pub struct ClassTotals {
 pub struct TargetTotals {
     /// Attempts sent to it by measured requests.
     pub attempts: u64,
-    /// Of those, failed ones (aborted ones included).
+    /// Attempts of measured requests that found no connection to it.
+    pub not_sent: u64,
+    /// Failed ones of either (aborted ones included).
     pub failures: u64,
     /// Billed, in picodollars.
     pub cost: u128,
@@ -165,14 +177,7 @@ impl ClassTotals {
         self.transport_success += u64::from(row.transport_success);
         self.contract_success += u64::from(row.contract_success);
         self.task_success += u64::from(row.task_success);
-        match row.result.outcome {
-            Outcome::Deadline => self.deadline_exhausted += 1,
-            Outcome::NoEligibleTarget => self.no_eligible_target += 1,
-            Outcome::Partial => self.partial_output += 1,
-            Outcome::Cancelled => self.cancelled += 1,
-            Outcome::Refused(_) => self.refused += 1,
-            Outcome::Answered(_) | Outcome::Exhausted | Outcome::PolicyStop => {}
-        }
+        self.refused += u64::from(matches!(row.result.outcome, Outcome::Refused(_)));
         let took = row.closed - row.arrived;
         let deadline_us = u128::from(row.deadline.as_micros());
         if row.answered {
@@ -189,6 +194,7 @@ impl ClassTotals {
             self.latency_sum += u128::from(took.as_micros()).min(deadline_us);
             self.ttft_sum += u128::from(ttft).min(deadline_us);
         } else {
+            self.fail(row);
             self.added_latency.record_infinite();
             self.excess_latency.record_infinite();
             self.latency.record_infinite();
@@ -198,6 +204,23 @@ impl ClassTotals {
             self.excess_latency_sum += deadline_us as i128;
             self.latency_sum += deadline_us;
             self.ttft_sum += deadline_us;
+        }
+    }
+
+    /// Counts an unanswered request by how it ended: in one place each, so that with the answered
+    /// they add up to all.
+    fn fail(&mut self, row: &RequestRow) {
+        match row.result.outcome {
+            Outcome::Exhausted => self.exhausted += 1,
+            Outcome::PolicyStop => self.policy_stop += 1,
+            Outcome::Answered(_) | Outcome::Refused(_) => self.silent_failure += 1,
+            Outcome::Deadline => self.deadline_exhausted += 1,
+            Outcome::NoEligibleTarget => self.no_eligible_target += 1,
+            Outcome::Partial => self.partial_output += 1,
+            Outcome::Cancelled => self.cancelled += 1,
+        }
+        if let Some(class) = row.result.class {
+            self.ended_as[class as usize] += 1;
         }
     }
 
@@ -211,11 +234,15 @@ impl ClassTotals {
         self.attempts += other.attempts;
         self.cost += other.cost;
         self.wasted += other.wasted;
+        self.exhausted += other.exhausted;
+        self.policy_stop += other.policy_stop;
+        self.silent_failure += other.silent_failure;
         self.deadline_exhausted += other.deadline_exhausted;
         self.no_eligible_target += other.no_eligible_target;
         self.partial_output += other.partial_output;
         self.cancelled += other.cancelled;
         self.refused += other.refused;
+        self.ended_as.iter_mut().zip(other.ended_as).for_each(|(own, other)| *own += other);
         self.added_latency.merge(&other.added_latency);
         self.excess_latency.merge(&other.excess_latency);
         self.latency.merge(&other.latency);
@@ -245,6 +272,7 @@ impl TargetTotals {
     /// Counts one ended attempt of a measured request.
     pub fn end(&mut self, row: &AttemptRow) {
         self.attempts += u64::from(row.was_sent);
+        self.not_sent += u64::from(!row.was_sent);
         self.failures += u64::from(row.failure.is_some());
         self.cost += u128::from(row.cost.as_pico());
         self.probes += u64::from(row.breaker == windtunnel_policy::event::BreakerState::HalfOpen);

@@ -14,6 +14,9 @@ pub(super) fn figure(estimate: &Estimate, dimension: Dimension) -> String {
             let shown = scale.with_unit(&scale.plain(bound));
             format!("{} ({sign} {shown})", scale.with_unit(&scale.fixed(value, 0)))
         }
+        (_, Some((lo, hi))) if lo == 0.0 && hi - value > value && value > 0.0 => {
+            scale.with_range(value, hi)
+        }
         (_, Some((lo, hi))) => scale.with_half(value, half_width(value, lo, hi), false),
         (_, None) => scale.with_unit(&scale.plain(value)),
     };
@@ -104,7 +107,20 @@ impl Scale {
         let decimals = self.decimals(half * self.factor);
         let text = self.fixed(value, decimals);
         let text = if sign { signed(&text, value) } else { text };
-        format!("{} ± {}", self.with_unit(&text), self.fixed(half, decimals))
+        let mut half = self.fixed(half, decimals);
+        if half.bytes().all(|b| matches!(b, b'0' | b'.')) {
+            // Narrower than the last digit shown: less than one of it.
+            half.pop();
+            half = format!("<{half}1");
+        }
+        format!("{} ± {half}", self.with_unit(&text))
+    }
+
+    /// With an interval that was cut short at zero.
+    fn with_range(self, value: f64, hi: f64) -> String {
+        let decimals = self.decimals((hi - value) * self.factor);
+        let value = self.with_unit(&self.fixed(value, decimals));
+        format!("{value} (0–{})", self.fixed(hi, decimals))
     }
 
     /// Three digits; for a percentage two, counted from 0 or 100, whichever is nearer.
@@ -199,6 +215,9 @@ mod tests {
         assert_eq!(time(0.351_2, Some(0.012)), "351 ms ± 12");
         assert_eq!(time(1.234_5, Some(0.05)), "1.23 s ± 0.05");
         assert_eq!(time(600.0, None), "10.0 min");
+        assert_eq!(time(0.0, Some(0.000_000_2)), "0.000 ms ± <0.001");
+        let cut = Estimate { ci95: Some((0.0, 1_620.0)), ..estimate(720.0, None) };
+        assert_eq!(figure(&cut, Dimension::Seconds), "12 min (0–27)");
     }
 
     #[test]

@@ -15,6 +15,7 @@ pub(super) fn render(report: &Report<'_>) -> String {
     let object = json!({
         "windtunnel": head(report),
         "scenario": scenario(report),
+        "notes": report.scenario.notes,
         "policies": policies,
         "stickiness": findings.stickiness.as_ref().map(|ranking| stickiness(report, ranking)),
         "gates": gates,

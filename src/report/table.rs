@@ -5,7 +5,7 @@ use comfy_table::{Cell, CellAlignment, Table, presets};
 use super::format::{difference, figure};
 use super::notes::short_hash;
 use super::{Report, VERSION};
-use crate::experiment::{Identified, Ranking};
+use crate::experiment::{Identified, Pair, Ranking};
 use crate::measures::{Block, Measure};
 use crate::stats::{Dimension, Estimate, Outcome, Verdict};
 
@@ -39,11 +39,17 @@ fn head(report: &Report<'_>) -> String {
     lines.push(format!("seed       {}, {worlds} {plural}", report.options.seed));
     lines.push(format!("intervals  95 %, over worlds: {}", report.covers()));
     lines.extend(report.missing_worlds().map(|text| format!("note       {text}")));
+    lines.extend(file_notes(report));
     lines.extend(report.assumed_quality().map(|text| format!("note       task_success {text}")));
     if let Some(hypothesis) = &file.hypothesis {
         lines.push(format!("hypothesis {}", hypothesis.trim()));
     }
     lines.join("\n") + "\n"
+}
+
+/// What was made of the scenario's files: rows left out, limits ignored.
+fn file_notes<'a>(report: &Report<'a>) -> impl Iterator<Item = String> + use<'a> {
+    report.scenario.notes.iter().map(|text| format!("note       {text}"))
 }
 
 /// One row per measure, one column per policy.
@@ -59,7 +65,8 @@ fn measures(report: &Report<'_>) -> String {
         }
         table.measure(measure, |policy| figures(policy, row));
     }
-    section("Measures", &table.text())
+    let footnote = "Unanswered requests count at their deadline in means, as +∞ in quantiles.";
+    section("Measures", &(table.text() + footnote))
 }
 
 /// The measures of one route class.
@@ -109,7 +116,10 @@ fn stickiness(report: &Report<'_>, ranking: &Ranking) -> String {
         table.row(label.into(), cells.collect());
     }
     let any = |wanted| ranking.pairs.iter().any(|pair| pair.identified() == wanted);
-    let verdict = if any(Identified::No) {
+    let all_level = ranking.pairs.iter().all(Pair::is_level);
+    let verdict = if all_level {
+        "The policies are level at every stickiness."
+    } else if any(Identified::No) {
         "The ranking is NOT IDENTIFIED: it turns with the stickiness (see the conclusion)."
     } else if any(Identified::InPart) {
         "Nobody changes places, but some are level at some stickiness (see the conclusion)."
@@ -168,6 +178,10 @@ impl Frame {
     }
 
     fn measure(&mut self, measure: &Measure, of: impl Fn(usize) -> Option<Estimate>) {
+        let occurs = |policy| of(policy).and_then(|e| e.value).is_some_and(|value| value > 0.0);
+        if measure.only_where_it_occurs() && !(0..self.policies).any(occurs) {
+            return;
+        }
         let shown = |estimate: Estimate| figure(&estimate, measure.dimension);
         let mut cells: Vec<String> =
             (0..self.policies).map(|policy| of(policy).map_or("–".into(), shown)).collect();

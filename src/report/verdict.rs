@@ -13,6 +13,7 @@ impl Report<'_> {
             lines.extend(self.alone());
         } else {
             lines.extend(self.best());
+            lines.extend(self.top_two());
             lines.extend((1..self.findings.policies.len()).map(|position| self.against(position)));
             lines.extend(self.findings.stickiness.iter().flat_map(|r| self.unidentified(r)));
         }
@@ -41,7 +42,7 @@ impl Report<'_> {
         Some(text + ".")
     }
 
-    /// Which policy answers most, and which cannot be told from it.
+    /// Which policy answers most, and which are level with it.
     fn best(&self) -> Option<String> {
         let success = |position| self.value("success", position).unwrap_or(0.0);
         let best = (0..self.findings.policies.len())
@@ -57,14 +58,28 @@ impl Report<'_> {
             format!("`{name}` answers most: {share} of requests.")
         } else {
             let others = level.join(", ");
-            format!("`{name}` answers {share} of requests; {others} cannot be told from it.")
+            format!("`{name}` answers {share} of requests; level with it: {others}.")
         })
+    }
+
+    /// The two that answer most, where no other line compares them.
+    fn top_two(&self) -> Option<String> {
+        let top = self.findings.top.as_ref().filter(|top| top.best != 0 && top.next != 0)?;
+        Some(format!(
+            "The two that answer most, {}",
+            self.apart(top.best, top.next, &top.differences)
+        ))
     }
 
     /// One policy against the first, in figures.
     fn against(&self, position: usize) -> String {
+        self.apart(position, 0, &self.findings.policies[position].differences)
+    }
+
+    /// One policy against another, given how they differ.
+    fn apart(&self, one: usize, other: usize, differences: &[Paired]) -> String {
         let words = |measure: &str, dimension| {
-            let paired = self.paired(measure, position)?;
+            let paired = differences.get(self.position(measure)?)?;
             Some(match paired.verdict {
                 Some(Verdict::Identical) => "the same".into(),
                 _ => difference(paired, dimension),
@@ -83,7 +98,7 @@ impl Report<'_> {
             })
             .filter(|part| !part.ends_with('–'))
             .collect();
-        format!("`{}` against `{}`: {}.", self.name(position), self.name(0), parts.join(", "))
+        format!("`{}` against `{}`: {}.", self.name(one), self.name(other), parts.join(", "))
     }
 
     /// Pairs whose order depends on how far failures stick.
@@ -129,10 +144,6 @@ impl Report<'_> {
 
     fn value(&self, measure: &str, position: usize) -> Option<f64> {
         self.findings.policies[position].figures[self.position(measure)?].value
-    }
-
-    fn paired(&self, measure: &str, position: usize) -> Option<&Paired> {
-        self.findings.policies[position].differences.get(self.position(measure)?)
     }
 
     fn position(&self, measure: &str) -> Option<usize> {

@@ -10,6 +10,7 @@ mod happen;
 mod interval;
 mod open;
 mod pool;
+mod recovery;
 mod watch;
 
 use windtunnel_policy::config::{Policy, Problem};
