@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::input::{InputError, SourceFile, read_yaml, top_level_keys};
-use crate::library::{Kind, read_policy};
+use crate::library::{Kind, find, read_policy};
 use crate::profile::Profile;
 use crate::scenario::{ModelCard, Scenario};
 use crate::schema;
@@ -14,12 +14,12 @@ pub fn check<P: AsRef<Path>>(paths: &[P]) -> Vec<InputError> {
     paths.iter().filter_map(|path| check_file(path.as_ref()).err()).collect()
 }
 
-/// Checks one file; says what it is.
+/// Checks one file, or the shipped one of this name; says what it is.
 ///
 /// # Errors
 /// The first mistake in it, or in a file it names.
 pub fn check_file(path: &Path) -> Result<Kind, InputError> {
-    let file = SourceFile::read(path)?;
+    let file = file_or_shipped(path)?;
     let kind = kind_of(&file)?;
     match kind {
         Kind::Scenario => drop(Scenario::read(file)?.load_policies()?),
@@ -28,6 +28,13 @@ pub fn check_file(path: &Path) -> Result<Kind, InputError> {
         Kind::Profile => drop(Profile::read(&file)?),
     }
     Ok(kind)
+}
+
+/// The file, or the shipped one of this name.
+fn file_or_shipped(path: &Path) -> Result<SourceFile, InputError> {
+    let bare = path.to_str().filter(|name| !name.contains(['/', '\\']) && !path.exists());
+    let shipped = bare.and_then(|name| Kind::ALL.iter().find_map(|kind| find(*kind, name).ok()));
+    shipped.map_or_else(|| SourceFile::read(path), Ok)
 }
 
 /// What a file is: the kind most of its top-level fields belong to.

@@ -6,6 +6,7 @@ use include_dir::{Dir, include_dir};
 use windtunnel_policy::config::Policy;
 
 use crate::input::{InputError, Place, SourceFile, did_you_mean, read_yaml};
+use crate::resolve::check_name;
 
 static MODELS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/models");
 static POLICIES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/policies");
@@ -144,6 +145,8 @@ pub fn read_policy(file: &SourceFile) -> Result<Policy, InputError> {
     if policy.name.is_empty() {
         let leaf = Path::new(&file.name).file_name().and_then(|leaf| leaf.to_str());
         policy.name = leaf.and_then(stem).unwrap_or(&file.name).to_owned();
+    } else {
+        check_name(&policy.name, &Place::root(file).key("name"))?;
     }
     Ok(policy)
 }

@@ -238,6 +238,11 @@ fn policies_that_do_not_hold_together() {
         (P, "breakers:", "breakers:\n  - {key: [provder], trip: [{consecutive: 5}]}\nx:", "unknown value `provder`; did you mean `provider`?"),
         (P, "key: [provider]", "key: []", "breakers[0].key"),
         (P, "consecutive: 5", "consecutive: 0", "breakers[0].trip"),
+        (P, "attempts:", "envelope: {max_cost: $0}\nattempts:", "envelope.max_cost: leaves no money at all; use an amount above $0"),
+        (P, "name: plain-policy", "name: my policy", "plain-policy.yaml:2:1: name: the name `my policy` holds ` `; use letters"),
+        (P, "name: plain-policy", "name: \"a\\e[31mb\"", "name: the name `a\\u{1b}[31mb` holds `\\u{1b}`"),
+        (P, "name: plain-policy", "name: \"a\\u202Eb\"", "name: the name `a\\u{202e}b` holds `\\u{202e}`"),
+        (P, "base: 500ms", "base: \"5\\u202E0\"", "backoff.base: expected a duration such as 250ms, 1.5s, 10m, 2h or 1d, found `5\\u{202e}0`"),
     ]);
 }
 
@@ -261,6 +266,8 @@ fn traces_with_malformed_rows() {
         (T, "90000,300,", "90000,3.5,", "found `3.5`"),
         (T, "90000,300,", "90000,,", "found nothing"),
         (T, "90000,300,30", "90000,300", "plain-trace.csv:4: expected 3 columns, found 2"),
+        (T, "input_tokens,output_tokens", "input_tokens,input_tokens", "plain-trace.csv:1: columns 2 and 3 are both called `input_tokens`; rename or remove one"),
+        (TRACED, "file: plain-trace.csv", "file: plain-trace.csv\n          scale: 1e9", "trace.scale: times divided by 1000000000 leave the trace no time; lower it"),
         (T, "input_tokens", "inputtokens", "no column `input_tokens`; did you mean `inputtokens`?"),
     ]);
 }
@@ -319,6 +326,10 @@ fn command_lines_that_cannot_be_done() {
         (vec!["run", &plain, "--worlds", "99999999999"], "--worlds"),
         (vec!["run", &plain, "--threads", "0"], "--threads"),
         (vec!["run", &plain, "--seed", "-1"], "'-1'"),
+        (
+            vec!["run", &plain, "--seed=-1"],
+            "expected a whole number from 0 to 18446744073709551615",
+        ),
         (vec!["run", &plain, "--format", "xml"], "--format"),
         (vec!["run", &plain, "--out", &nowhere], "cannot be written: there is no such directory"),
         (vec!["run", &plain, "--out", FILES], "is a directory"),

@@ -356,3 +356,25 @@ fn no_output_takes_the_place_of_a_file_in_use() {
     // A card of a shipped file's name is no file here.
     assert_eq!(code(&folder, &["run", "small.yaml", "--out", "openai-gpt-4o"]), 0);
 }
+
+#[test]
+fn shipped_files_are_checked_by_name() {
+    let output = in_folder(&folder(), &["check", "small.yaml", "steady", "conservative"]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "3 of 3 files are good\n");
+    assert_eq!(code(&folder(), &["check", "stedy"]), 2);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_standard_output_is_a_mistake() {
+    let folder = folder();
+    for words in [&["list"][..], &["run", "small.yaml"], &["check", "small.yaml"]] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let mut program = std::process::Command::new(assert_cmd::cargo::cargo_bin!("windtunnel"));
+        let output = program.current_dir(folder.path()).args(words).stdout(full).output().unwrap();
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {message}");
+        assert!(message.contains("error: standard output: cannot be written"), "{message}");
+    }
+}

@@ -21,7 +21,7 @@ pub(super) enum Command {
     Compare(CompareArgs),
     /// Check scenarios, policies and model cards without running anything.
     Check {
-        /// Files to check.
+        /// Files to check, or names of shipped ones.
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
     },
@@ -68,7 +68,7 @@ pub(super) struct CompareArgs {
 #[derive(Args, Debug)]
 pub(super) struct Common {
     /// Seed of all luck.
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
     pub(super) seed: u64,
     /// Also draw, for each world, stretches of the traffic and the incident's onset, severity and
     /// duration within the scenario's ranges.
@@ -102,6 +102,10 @@ pub(super) struct Common {
     /// times. Exit code 1 where one fails, 3 where one is undecided.
     #[arg(long = "gate", value_name = "GATE")]
     pub(super) gates: Vec<String>,
+}
+
+fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
 }
 
 #[derive(Args, Debug)]

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use windtunnel_policy::text::{escaped, is_unseen};
+
 /// One mistake: where it is, what was expected, and how to mend it.
 ///
 /// Prints as `file:line:column: field: message; fix` and the line with a caret below it.
@@ -100,7 +102,7 @@ impl fmt::Display for InputError {
         if !fix.is_empty() {
             text += &format!("; {fix}");
         }
-        f.write_str(&printable(&text))?;
+        f.write_str(&on_one_line(&text))?;
         if *line > 0 && !excerpt.trim().is_empty() {
             let (shown, caret) = window(excerpt, *column);
             write!(f, "\n{line:>5} | {shown}")?;
@@ -114,9 +116,19 @@ impl fmt::Display for InputError {
 
 impl std::error::Error for InputError {}
 
-/// Text that cannot move the cursor of a terminal: one column per character.
+/// A message without line breaks, its unseen characters escaped.
+fn on_one_line(text: &str) -> String {
+    escaped(&text.replace(['\n', '\r', '\t'], " "))
+}
+
+/// A line of a file, one column per character: what is not seen is a space or a `\u{fffd}`.
 fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    let shown = |c: char| match c {
+        _ if c.is_control() => ' ',
+        _ if is_unseen(c) => char::REPLACEMENT_CHARACTER,
+        _ => c,
+    };
+    text.chars().map(shown).collect()
 }
 
 /// The part of a line that is shown, and how many characters stand before the caret.

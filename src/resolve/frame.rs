@@ -47,7 +47,7 @@ pub(super) fn notes(file: &ScenarioFile, limits: &[LimitModel]) -> Vec<String> {
 }
 
 /// Refuses a name that tables, gates and files could not carry.
-pub(super) fn name(name: &str, at: &Place<'_>) -> Result<(), InputError> {
+pub(crate) fn name(name: &str, at: &Place<'_>) -> Result<(), InputError> {
     let fix = "use letters, digits and `-_./:`";
     if name.is_empty() {
         return Err(at.error("the name is empty").fix(fix));

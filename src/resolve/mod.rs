@@ -16,6 +16,7 @@ mod targets;
 mod traffic;
 mod weather;
 
+pub(crate) use frame::name as check_name;
 use windtunnel_policy::target::{TargetId, Topology};
 
 use crate::input::{InputError, Place, SourceFile};

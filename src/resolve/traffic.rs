@@ -233,6 +233,10 @@ fn trace(
     let gaps = trace.rows.len() as u64 - 1;
     let period = if gaps == 0 { 0 } else { last + last.div_ceil(gaps) };
     let span = Duration::from_micros((period as f64 / scale) as u64);
+    if period > 0 && span.is_zero() {
+        let message = format!("times divided by {scale} leave the trace no time");
+        return Err(at.key("scale").error(message).fix("lower it; 1 keeps the times as they are"));
+    }
     covers(span, used.tile, horizon, &at.key("file"))?;
     let repeats = if used.tile { (in_seconds(horizon) / in_seconds(span)).max(1.0) } else { 1.0 };
     Ok(Load {

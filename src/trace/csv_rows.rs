@@ -50,6 +50,7 @@ impl Places {
     fn of(name: &str, header: &StringRecord, columns: &Columns) -> Result<Places, InputError> {
         let names: Vec<&str> =
             header.iter().map(|column| column.trim_start_matches('\u{feff}')).collect();
+        refuse_twice(name, &names)?;
         let place = |column: &str| names.iter().position(|name| *name == column);
         let must = |column: &str| {
             place(column).ok_or_else(|| {
@@ -72,6 +73,19 @@ impl Places {
             session,
         })
     }
+}
+
+/// Columns of one name cannot be told apart; those without a name are never read.
+fn refuse_twice(name: &str, names: &[&str]) -> Result<(), InputError> {
+    let twice = names.iter().enumerate().filter(|(_, column)| !column.is_empty()).find_map(
+        |(second, column)| {
+            let first = names[..second].iter().position(|earlier| earlier == column)?;
+            Some((first, second, column))
+        },
+    );
+    let Some((first, second, column)) = twice else { return Ok(()) };
+    let message = format!("columns {} and {} are both called `{column}`", first + 1, second + 1);
+    Err(InputError::new(name, message).at(1, 0, &names.join(",")).fix("rename or remove one"))
 }
 
 fn explain(name: &str, error: &csv::Error) -> InputError {

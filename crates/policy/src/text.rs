@@ -96,7 +96,24 @@ fn split_unit(text: &str) -> (&str, &str) {
 
 fn quoted(text: &str) -> String {
     let short: String = text.chars().take(40).collect();
-    format!("`{short}`")
+    format!("`{}`", escaped(&short))
+}
+
+/// The text with its control and direction characters escaped, as `\u{202e}`: shown on a terminal,
+/// it moves no cursor and hides nothing.
+pub fn escaped(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_unseen(c) { shown.extend(c.escape_unicode()) } else { shown.push(c) }
+    }
+    shown
+}
+
+/// Control characters, and those that change the direction of the text around them.
+pub fn is_unseen(c: char) -> bool {
+    let direction = matches!(c,
+        '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    direction || c.is_control()
 }
 
 /// `value / scale` with the fewest decimals that say it exactly.

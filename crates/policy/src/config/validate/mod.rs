@@ -14,7 +14,7 @@ use super::{
 };
 use super::{FailoverRule, SubstitutionRule};
 use crate::outcome::FailureClass;
-use crate::{Duration, Share};
+use crate::{Duration, Money, Share};
 
 /// One thing wrong with a policy: where, what, and how to mend it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -110,6 +110,12 @@ fn attempts(attempts: &Attempts, found: &mut Problems) {
 fn envelope(envelope: &Envelope, found: &mut Problems) {
     found.no_zero_limit(envelope.deadline_total, "envelope.deadline_total");
     found.no_zero_limit(envelope.deadline_first_output, "envelope.deadline_first_output");
+    found.check(
+        envelope.max_cost != Some(Money::ZERO),
+        "envelope.max_cost",
+        "leaves no money at all",
+        "use an amount above $0, or leave it out for no limit",
+    );
     let total = envelope.deadline_total.unwrap_or(Duration::MAX);
     found.check(
         envelope.deadline_first_output.is_none_or(|first| first <= total),
