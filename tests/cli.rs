@@ -378,3 +378,42 @@ fn a_full_standard_output_is_a_mistake() {
         assert!(message.contains("error: standard output: cannot be written"), "{message}");
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_writes_what_is_complete() {
+    for (signal, gates, expected) in
+        [("-INT", &[][..], 130), ("-TERM", &[][..], 130), ("-INT", &["--gate", "success <= 1%"], 1)]
+    {
+        let folder = folder();
+        let words = ["compare", "small.yaml", "--policy", "single", "--policy", "fast-failover"];
+        let more =
+            ["--worlds", "20000", "--ledger", "rows.csv", "-o", "r.json", "--format", "json"];
+        let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin!("windtunnel"))
+            .current_dir(folder.path())
+            .args([&words[..], &more, gates].concat())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        let rows = |entry: fs::DirEntry| {
+            let name = entry.file_name().into_string().unwrap();
+            name.starts_with(".rows.csv.") && entry.metadata().unwrap().len() > 0
+        };
+        // Rows are written once a world is complete.
+        while !fs::read_dir(folder.path()).unwrap().any(|entry| rows(entry.unwrap())) {
+            assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        let pid = child.id().to_string();
+        assert!(
+            std::process::Command::new("kill").args([signal, &pid]).status().unwrap().success()
+        );
+        assert_eq!(child.wait().unwrap().code(), Some(expected), "{signal} {gates:?}");
+        let report = fs::read_to_string(folder.path().join("r.json")).unwrap();
+        let report: Value = serde_json::from_str(&report).unwrap();
+        let worlds = report["windtunnel"]["worlds"].as_u64().unwrap();
+        assert!((1..20_000).contains(&worlds), "{worlds}");
+        assert_eq!(report["windtunnel"]["worlds_wanted"], 20_000);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3, "no leftovers");
+    }
+}

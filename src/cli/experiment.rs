@@ -4,7 +4,7 @@ use std::io::BufWriter;
 use std::path::PathBuf;
 
 use windtunnel::experiment::{
-    Experiment, Findings, NoRecorder, Options, Recorder, run as run_experiment,
+    Experiment, ExperimentError, Findings, NoRecorder, Options, Recorder, run as run_experiment,
 };
 use windtunnel::input::InputError;
 use windtunnel::library::load_policy;
@@ -16,9 +16,13 @@ use windtunnel_policy::config::Policy;
 
 use super::Outcome;
 use super::args::{Common, CompareArgs, RunArgs};
+use super::interrupt::{self, First, INTERRUPTED};
 use super::output::{OutFile, cannot_write, folder_of};
 use super::outputs::Outputs;
 use super::progress::Progress;
+
+/// A gate that no complete world decides.
+const UNDECIDED: u8 = 3;
 
 /// One policy.
 pub(super) fn run(args: &RunArgs) -> Outcome {
@@ -90,6 +94,7 @@ impl Task<'_> {
         let targets = self.scenario.targets.iter().map(|target| target.name.as_str());
         let catalogue = Catalogue::new(targets);
         let gates = parse_gates(&common.gates, &catalogue)?;
+        interrupt::watch(First::CompletesWorlds);
         let mut outputs = Outputs::open(common, &self.read)?;
         for note in self.scenario.notes.iter().filter(|_| !common.quiet) {
             eprintln!("note: {note}");
@@ -101,7 +106,10 @@ impl Task<'_> {
             extremes: self.policies.len() > 1 || !gates.is_empty(),
             threads: common.threads.map(usize::from),
         };
-        let experiment = self.experiment(&options, outputs.ledger.take())?;
+        let Some(experiment) = self.experiment(&options, outputs.ledger.take())? else {
+            eprintln!("interrupted before any world was complete: nothing is written");
+            return Ok(if gates.is_empty() { INTERRUPTED } else { UNDECIDED });
+        };
         let findings = Findings::of(&experiment, &catalogue, &gates).map_err(|no_base| {
             InputError::new("--gate", format!("`{}`: there is no base", no_base.gate))
                 .fix("compare two policies, or give a limit of its own")
@@ -114,15 +122,21 @@ impl Task<'_> {
             findings: &findings,
         };
         outputs.write(&report, common)?;
-        Ok(findings.exit_code())
+        let cut_short = experiment.worlds.len() < self.worlds as usize;
+        // Gates that failed or are undecided say more than that worlds are missing.
+        Ok(match findings.exit_code() {
+            0 if cut_short => INTERRUPTED,
+            code => code,
+        })
     }
 
-    /// Runs it, and writes the ledger, if one is wanted, on the way.
+    /// Runs it, and writes the ledger, if one is wanted, on the way. `None` where an interrupt
+    /// left no world complete.
     fn experiment(
         &self,
         options: &Options,
         ledger: Option<(OutFile, RowFormat)>,
-    ) -> Result<Experiment, InputError> {
+    ) -> Result<Option<Experiment>, InputError> {
         let Some((file, format)) = ledger else {
             return self.with_rows(options, &NoRecorder);
         };
@@ -132,24 +146,28 @@ impl Task<'_> {
         let names: Vec<&str> = self.policies.iter().map(|policy| policy.name.as_str()).collect();
         let out = BufWriter::new(file);
         let ledger = Ledger::new(out, format, folder, &self.scenario, &names).map_err(failed)?;
-        let experiment = self.with_rows(options, &ledger)?;
+        let Some(experiment) = self.with_rows(options, &ledger)? else { return Ok(None) };
         let out = ledger.close().map_err(failed)?;
         out.into_inner().map_err(|error| failed(error.into_error()))?.finish()?;
-        Ok(experiment)
+        Ok(Some(experiment))
     }
 
     fn with_rows<R: Recorder>(
         &self,
         options: &Options,
         rows: &R,
-    ) -> Result<Experiment, InputError> {
+    ) -> Result<Option<Experiment>, InputError> {
         let single = load_policy("single")?;
         let progress = Progress::new(self.common.quiet);
         let (scenario, policies) = (&self.scenario, &self.policies);
         let experiment =
             run_experiment(scenario, policies, Some(&single), options, rows, &progress);
         progress.clear();
-        experiment.map_err(|error| InputError::new(&scenario.source.name, error.to_string()))
+        match experiment {
+            Ok(experiment) => Ok(Some(experiment)),
+            Err(ExperimentError::Interrupted) => Ok(None),
+            Err(error) => Err(InputError::new(&scenario.source.name, error.to_string())),
+        }
     }
 }
 

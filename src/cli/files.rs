@@ -11,6 +11,7 @@ use windtunnel::schema::schema_text;
 use windtunnel::trace::read_trace;
 
 use super::args::{ProfileArgs, SchemaKind};
+use super::interrupt::{self, First};
 use super::output::{OutFile, print, write_file};
 use super::same_file::refuse_overwriting;
 use super::{BAD_INPUT, Outcome};
@@ -65,6 +66,7 @@ pub(super) fn schema(kind: SchemaKind) -> Outcome {
 pub(super) fn profile(args: &ProfileArgs) -> Outcome {
     let layout = layout(&args.layout)?;
     refuse_overwriting(&[("--out", &args.out)], std::slice::from_ref(&args.trace))?;
+    interrupt::watch(First::EndsAtOnce);
     let out = OutFile::create(&args.out)?;
     let trace = read_trace(&args.trace, &layout)?;
     let leaf = |path: &Path| path.file_name().map(|leaf| leaf.to_string_lossy().into_owned());

@@ -1,10 +1,11 @@
 //! From the words of a command line to files and text: the only part of windtunnel that prints.
 //!
-//! Exit codes: 0 good, 1 a gate failed, 2 bad input, 3 a gate is undecided.
+//! Exit codes: 0 good, 1 a gate failed, 2 bad input, 3 a gate is undecided, 130 interrupted.
 
 mod args;
 mod experiment;
 mod files;
+mod interrupt;
 mod output;
 mod outputs;
 mod progress;

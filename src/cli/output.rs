@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 use windtunnel::input::InputError;
 
+use super::interrupt::remove_at_end;
+
 /// A file to be: written beside its place, put there when it is complete.
 pub(super) struct OutFile {
     path: PathBuf,
@@ -123,12 +125,17 @@ pub(super) fn folder_of(path: &Path) -> &Path {
 
 fn beside(path: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".windtunnel-");
+    let leaf = path.file_name().unwrap_or_default().to_string_lossy();
+    // Cut, so that the longest name of a file has room for more.
+    let prefix = format!(".{}.", leaf.chars().take(40).collect::<String>());
+    builder.prefix(&prefix).suffix(".part");
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
         // As any new file: what the umask leaves of this.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
-    builder.tempfile_in(folder_of(path))
+    let file = builder.tempfile_in(folder_of(path))?;
+    remove_at_end(file.path().to_owned());
+    Ok(file)
 }

@@ -1,13 +1,13 @@
 //! How far an experiment is, on a terminal, for whoever waits longer than two seconds; and an end
 //! before time for whoever interrupts it.
 
-use std::process;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use windtunnel::experiment::Observer;
+
+use super::interrupt;
 
 /// Whoever waits less needs no bar.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -16,25 +16,11 @@ pub(super) struct Progress {
     begun: Instant,
     quiet: bool,
     bar: OnceLock<ProgressBar>,
-    interrupted: Arc<AtomicBool>,
 }
-
-/// The exit code of a program that an interrupt ended.
-const INTERRUPTED: i32 = 130;
 
 impl Progress {
     pub(super) fn new(quiet: bool) -> Progress {
-        let interrupted = Arc::new(AtomicBool::new(false));
-        let flag = Arc::clone(&interrupted);
-        // The first interrupt lets the worlds under way be completed; the second does not wait.
-        // Without a handler (there is one already) an interrupt ends the program as ever.
-        let _ = ctrlc::set_handler(move || {
-            if flag.swap(true, Ordering::Relaxed) {
-                process::exit(INTERRUPTED);
-            }
-            eprintln!("interrupted: worlds under way are completed; once more to end at once");
-        });
-        Progress { begun: Instant::now(), quiet, bar: OnceLock::new(), interrupted }
+        Progress { begun: Instant::now(), quiet, bar: OnceLock::new() }
     }
 
     /// Takes the bar away.
@@ -60,6 +46,6 @@ impl Observer for Progress {
     }
 
     fn stop(&self) -> bool {
-        self.interrupted.load(Ordering::Relaxed)
+        interrupt::asked()
     }
 }
