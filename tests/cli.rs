@@ -66,6 +66,7 @@ fn json_keeps_its_shape() {
     [
         "windtunnel",
         "scenario",
+        "notes",
         "policies",
         "stickiness",
         "gates",
