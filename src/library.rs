@@ -131,6 +131,14 @@ pub fn load_policy(name: &str) -> Result<Policy, InputError> {
     read_policy(&find(Kind::Policy, name)?)
 }
 
+/// The shipped policy without recovery, whatever files lie about.
+///
+/// # Errors
+/// Never, as long as the shipped policy is in order.
+pub fn single() -> Result<Policy, InputError> {
+    read_policy(&look_up(Kind::Policy, "single", None)?)
+}
+
 /// Reads and checks a policy from a file's text. One without a name takes its file's.
 ///
 /// # Errors

@@ -136,6 +136,15 @@ fn figures_agree_with_one_another() {
 }
 
 #[test]
+fn the_yardstick_is_the_shipped_policy_whatever_lies_about() {
+    let folder = folder();
+    let run = ["run", "small.yaml", "--policy", "fast-failover", "--format", "json"];
+    let before = in_folder(&folder, &run).stdout;
+    fs::write(folder.path().join("single"), "attempts: {max: 3}\n").unwrap();
+    assert!(!before.is_empty() && in_folder(&folder, &run).stdout == before);
+}
+
+#[test]
 fn gates_decide_the_exit_code() {
     let folder = folder();
     let gated = |gate: &str| compare(&folder, &["--gate", gate]).status.code().unwrap();

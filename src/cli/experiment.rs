@@ -7,7 +7,7 @@ use windtunnel::experiment::{
     Experiment, ExperimentError, Findings, NoRecorder, Options, Recorder, run as run_experiment,
 };
 use windtunnel::input::InputError;
-use windtunnel::library::load_policy;
+use windtunnel::library::{self, load_policy};
 use windtunnel::measures::Catalogue;
 use windtunnel::report::{Ledger, Report, RowFormat};
 use windtunnel::scenario::Scenario;
@@ -157,7 +157,7 @@ impl Task<'_> {
         options: &Options,
         rows: &R,
     ) -> Result<Option<Experiment>, InputError> {
-        let single = load_policy("single")?;
+        let single = library::single()?;
         let progress = Progress::new(self.common.quiet);
         let (scenario, policies) = (&self.scenario, &self.policies);
         let experiment =
