@@ -5,8 +5,7 @@ use std::path::Path;
 use include_dir::{Dir, include_dir};
 use windtunnel_policy::config::Policy;
 
-use crate::input::{InputError, Place, SourceFile, did_you_mean, read_yaml};
-use crate::resolve::check_name;
+use crate::input::{InputError, Place, SourceFile, check_name, did_you_mean, read_yaml};
 
 static MODELS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/models");
 static POLICIES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/policies");

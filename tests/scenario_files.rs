@@ -1,5 +1,6 @@
 //! Scenario files become scenarios: cards merged in, names looked up, limits shared.
 
+use windtunnel::input::SourceFile;
 use windtunnel::scenario::Scenario;
 use windtunnel_policy::Duration;
 use windtunnel_policy::target::{Role, TargetId};
@@ -41,4 +42,17 @@ fn the_hash_follows_content_not_layout() {
     assert_eq!(hash(&text).len(), 64);
     assert_eq!(hash(&text), hash(&format!("# a comment\n{text}")));
     assert_ne!(hash(&text), hash(&text.replace("5/s", "6/s")));
+}
+
+#[test]
+fn a_limit_that_charges_what_nobody_asked_for_is_noted() {
+    let steady = include_str!("../scenarios/steady.yaml").replace("poisson: 2/s", "poisson: 5/s");
+    let notes = |text: &str| {
+        let source = SourceFile { name: "test.yaml".into(), text: text.to_owned(), folder: None };
+        Scenario::read(source).unwrap_or_else(|e| panic!("{e}")).notes.join("\n")
+    };
+    assert!(!notes(&steady).contains("max_output"));
+    let silent = notes(&steady.replace("        max_output: 1024\n", ""));
+    // 2,000,000 tokens a minute ÷ 16,384 = 122 calls a minute, of 5 · 60 offered.
+    assert!(silent.contains("122 a minute fit of the 300 offered"), "{silent}");
 }

@@ -4,6 +4,7 @@
 //! makes a type of it; a [`Place`] names one value in it, for checks that need more than the type.
 
 mod error;
+mod naming;
 mod nearest;
 mod place;
 mod source;
@@ -11,6 +12,7 @@ mod tree;
 mod yaml;
 
 pub use error::InputError;
+pub(crate) use naming::check_name;
 pub use nearest::{did_you_mean, nearest};
 pub use place::Place;
 pub use source::SourceFile;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use windtunnel_policy::target::Capabilities;
 
 use super::{blocks, frame};
-use crate::input::{InputError, Place, SourceFile, did_you_mean, read_yaml};
+use crate::input::{InputError, Place, SourceFile, check_name, did_you_mean, read_yaml};
 use crate::library::{Kind, find_beside};
 use crate::scenario::{ModelCard, ScenarioFile};
 
@@ -36,9 +36,9 @@ pub(super) fn load_cards(
 
 /// Checks what a card holds beyond its types.
 pub(super) fn check_card(card: &ModelCard, at: &Place<'_>) -> Result<(), InputError> {
-    frame::name(&card.name, &at.key("name"))?;
-    frame::name(&card.provider, &at.key("provider"))?;
-    frame::name(&card.model, &at.key("model"))?;
+    check_name(&card.name, &at.key("name"))?;
+    check_name(&card.provider, &at.key("provider"))?;
+    check_name(&card.model, &at.key("model"))?;
     for (name, source) in &card.sources {
         let at = at.key("sources").key(name);
         if source.what.trim().is_empty() {

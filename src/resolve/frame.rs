@@ -5,16 +5,14 @@ use std::collections::BTreeMap;
 use windtunnel_policy::Duration;
 use windtunnel_policy::target::MAX_TARGETS;
 
-use crate::input::{InputError, Place};
+use crate::input::{InputError, Place, check_name};
 use crate::scenario::{LimitModel, LimitUnit, ScenarioFile};
 
 /// No scenario is longer: times then stay far from the end of the clock.
 pub(super) const LONGEST: Duration = Duration::from_secs(400 * 86_400);
-/// Names that are shown in tables are no longer.
-const LONGEST_NAME: usize = 64;
 
 pub(super) fn check(file: &ScenarioFile, at: &Place<'_>) -> Result<(), InputError> {
-    name(&file.name, &at.key("name"))?;
+    check_name(&file.name, &at.key("name"))?;
     times(file, at)?;
     counts(file, at)?;
     super::blocks::stick(&file.stick, &at.key("stick"))?;
@@ -44,21 +42,6 @@ pub(super) fn notes(file: &ScenarioFile, limits: &[LimitModel]) -> Vec<String> {
          requests meet limits nobody has used yet",
         file.warm_up
     )]
-}
-
-/// Refuses a name that tables, gates and files could not carry.
-pub(crate) fn name(name: &str, at: &Place<'_>) -> Result<(), InputError> {
-    let fix = "use letters, digits and `-_./:`";
-    if name.is_empty() {
-        return Err(at.error("the name is empty").fix(fix));
-    }
-    if name.chars().count() > LONGEST_NAME {
-        return Err(at.error(format!("a name has at most {LONGEST_NAME} characters")));
-    }
-    match name.chars().find(|c| !(c.is_ascii_alphanumeric() || "-_./:".contains(*c))) {
-        Some(bad) => Err(at.error(format!("the name `{name}` holds `{bad}`")).fix(fix)),
-        None => Ok(()),
-    }
 }
 
 /// Refuses a name that is not among the known ones.
@@ -114,5 +97,5 @@ fn names<T>(
     if entries.len() > most {
         return Err(at.error(format!("{} are more than {most}", entries.len())));
     }
-    entries.keys().try_for_each(|key| name(key, &at.key(key)))
+    entries.keys().try_for_each(|key| check_name(key, &at.key(key)))
 }

@@ -12,11 +12,11 @@ mod frame;
 mod limits;
 mod load;
 mod prior;
+mod starving;
 mod targets;
 mod traffic;
 mod weather;
 
-pub(crate) use frame::name as check_name;
 use windtunnel_policy::target::{TargetId, Topology};
 
 use crate::input::{InputError, Place, SourceFile};
@@ -40,6 +40,7 @@ fn resolve(source: SourceFile, file: ScenarioFile) -> Result<Scenario, InputErro
 
     let mut notes = frame::notes(&file, &shared);
     notes.extend(loads.iter().flat_map(|load| load.notes.iter().cloned()));
+    notes.extend(starving::notes(&file, &classes.models, &loads, &models, &shared));
     let hash = digest::of(&file, &cards, &loads);
     let priors = prior::of(&targets, &loads, &classes.facts);
     for (target, prior) in targets.iter_mut().zip(priors) {

@@ -7,9 +7,8 @@ use windtunnel_policy::target::{Capabilities, Target};
 
 use super::blocks;
 use super::card::{Card, capabilities};
-use super::frame;
 use crate::draw::NameHash;
-use crate::input::{InputError, Place};
+use crate::input::{InputError, Place, check_name};
 use crate::scenario::{FailureModel, LimitSpec, ScenarioFile, Stick, TargetModel, TargetSpec};
 
 /// A target as the fleet and as the policy core see it, and its limits with their place.
@@ -62,13 +61,13 @@ fn target<'a>(
     if spec.context_tokens.is_some_and(|tokens| tokens.get() == 0) {
         return Err(at.key("context_tokens").error("must be at least 1"));
     }
-    frame::name(&spec.account, &at.key("account"))?;
+    check_name(&spec.account, &at.key("account"))?;
     let region = spec.region.as_ref().unwrap_or(&card.region);
     let deployment = spec.deployment.clone().unwrap_or_else(|| name.to_owned());
     if !region.is_empty() {
-        frame::name(region, &place(spec.region.is_some(), "region"))?;
+        check_name(region, &place(spec.region.is_some(), "region"))?;
     }
-    frame::name(&deployment, &at.key("deployment"))?;
+    check_name(&deployment, &at.key("deployment"))?;
 
     let model = TargetModel {
         name: name.to_owned(),

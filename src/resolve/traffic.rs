@@ -35,7 +35,8 @@ pub(super) struct Load {
     pub(super) digest: Option<Vec<u8>>,
     /// What whoever runs it should know.
     pub(super) notes: Vec<String>,
-    expected: f64,
+    /// Requests to expect within the horizon.
+    pub(super) expected: f64,
 }
 
 /// Checks and loads the traffic of all classes, in the order of their names.

@@ -4,7 +4,7 @@ use windtunnel_policy::{Duration, Share};
 
 use super::blocks::{self, ascending, dist};
 use super::frame;
-use crate::input::{InputError, Place, did_you_mean};
+use crate::input::{InputError, Place, check_name, did_you_mean};
 use crate::scenario::{
     Domain, Effects, FailureEffect, Range, ScenarioFile, Shape, TargetModel, WeatherSpec, When,
 };
@@ -19,7 +19,7 @@ pub(super) fn check(
 ) -> Result<(), InputError> {
     for (i, spec) in file.weather.iter().enumerate() {
         let at = at.key("weather").index(i);
-        frame::name(&spec.name, &at.key("name"))?;
+        check_name(&spec.name, &at.key("name"))?;
         if file.weather[..i].iter().any(|earlier| earlier.name == spec.name) {
             let message = format!("another entry is called `{}`", spec.name);
             return Err(at.key("name").error(message).fix("names key the luck: use another"));

@@ -170,7 +170,8 @@ pub struct TokenSpec {
     /// True output tokens; from the trace or profile where absent.
     #[serde(default)]
     pub output: Option<DistSpec<Tokens>>,
-    /// The caller's `max_tokens`; the true output never exceeds it.
+    /// The caller's `max_tokens`; the true output never exceeds it. Where absent, the trace's, else
+    /// the most the reference target makes: a limit that charges it at admission then charges that.
     #[serde(default)]
     pub max_output: Option<Tokens>,
 }

@@ -1,0 +1,21 @@
+//! Names that people give to things.
+
+use super::{InputError, Place};
+
+/// Names that are shown in tables are no longer.
+const LONGEST_NAME: usize = 64;
+
+/// Refuses a name that tables, gates and files could not carry.
+pub(crate) fn check_name(name: &str, at: &Place<'_>) -> Result<(), InputError> {
+    let fix = "use letters, digits and `-_./:`";
+    if name.is_empty() {
+        return Err(at.error("the name is empty").fix(fix));
+    }
+    if name.chars().count() > LONGEST_NAME {
+        return Err(at.error(format!("a name has at most {LONGEST_NAME} characters")));
+    }
+    match name.chars().find(|c| !(c.is_ascii_alphanumeric() || "-_./:".contains(*c))) {
+        Some(bad) => Err(at.error(format!("the name `{name}` holds `{bad}`")).fix(fix)),
+        None => Ok(()),
+    }
+}
