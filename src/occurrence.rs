@@ -20,11 +20,6 @@ pub enum Occurrence {
         /// Counts the uses of the slot.
         generation: u32,
     },
-    /// Background load or a limit's window changes at a target.
-    Background {
-        /// Position of the target.
-        target: u16,
-    },
     /// A router's timer; stale unless the request's timer is set to this moment.
     Timer(RequestRef),
     /// A caller's patience ends.

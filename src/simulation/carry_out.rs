@@ -132,15 +132,3 @@ impl Simulation<'_> {
         }
     }
 }
-
-/// The request an action is about.
-pub(super) fn request_of(action: &Action) -> Option<RequestRef> {
-    match action {
-        Action::Send(send) => Some(send.attempt.request),
-        Action::SetTimer { request, .. } | Action::Finish { request, .. } => Some(*request),
-        Action::Cancel { attempt, .. }
-        | Action::Release(attempt)
-        | Action::Decided { attempt, .. } => Some(attempt.request),
-        Action::Breaker { .. } => None,
-    }
-}

@@ -1,12 +1,11 @@
 //! What happens to requests: they arrive, attempts move on, timers and callers' patience run out.
 
-use windtunnel_policy::event::{AttemptRef, Event, Request, RequestRef};
+use windtunnel_policy::event::{Action, AttemptRef, Event, Request, RequestRef};
 use windtunnel_policy::outcome::{Failure, FailureClass, Phase, Usage};
 use windtunnel_policy::target::ClassId;
 use windtunnel_policy::{Instant, Money};
 
 use super::Simulation;
-use super::carry_out::request_of;
 use super::open::{Asker, Complete, End, Latest, Open};
 use crate::draw::{NameHash, Purpose};
 use crate::fleet::{Notice, NoticeKind};
@@ -54,7 +53,7 @@ impl Simulation<'_> {
         });
         self.route(now, event, sink);
         let handle =
-            self.actions.iter().find_map(request_of).expect("an arrival leads to an action");
+            self.actions.iter().find_map(Action::request).expect("an arrival leads to an action");
         let slot = handle.slot as usize;
         if let Some(open) = self.open.get_mut(slot) {
             open.reopen(handle, request, index, interval, measured, asker);
@@ -78,7 +77,7 @@ impl Simulation<'_> {
         sink: &mut impl Sink,
     ) {
         match occurrence {
-            Occurrence::Work { .. } | Occurrence::Wall { .. } | Occurrence::Background { .. } => {
+            Occurrence::Work { .. } | Occurrence::Wall { .. } => {
                 self.fleet.on_occurrence(now, occurrence, &mut self.queue, &mut self.notices);
                 self.on_notices(now, world, sink);
             }

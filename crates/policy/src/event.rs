@@ -144,6 +144,20 @@ pub enum Action {
     },
 }
 
+impl Action {
+    /// The request it is about; `None` for a breaker's change.
+    pub fn request(&self) -> Option<RequestRef> {
+        match self {
+            Action::Send(send) => Some(send.attempt.request),
+            Action::SetTimer { request, .. } | Action::Finish { request, .. } => Some(*request),
+            Action::Cancel { attempt, .. }
+            | Action::Release(attempt)
+            | Action::Decided { attempt, .. } => Some(attempt.request),
+            Action::Breaker { .. } => None,
+        }
+    }
+}
+
 /// One send, with the evidence for it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Send {

@@ -123,7 +123,7 @@ impl Stage {
                 }
                 _ => {}
             }
-            if let (Event::Arrived(request), Some(handle)) = (event, wording::request_of(action)) {
+            if let (Event::Arrived(request), Some(handle)) = (event, action.request()) {
                 self.refs.insert(request.id, handle);
                 self.names.meet(handle, request.id);
             }

@@ -5,18 +5,6 @@ use std::collections::BTreeMap;
 use windtunnel_policy::event::{Action, AttemptRef, Decision, Outcome, RequestRef, Send, Terminal};
 use windtunnel_policy::{Duration, Instant, Money, Router};
 
-/// The request an action is about.
-pub(crate) fn request_of(action: &Action) -> Option<RequestRef> {
-    match action {
-        Action::Send(send) => Some(send.attempt.request),
-        Action::SetTimer { request, .. } | Action::Finish { request, .. } => Some(*request),
-        Action::Cancel { attempt, .. }
-        | Action::Release(attempt)
-        | Action::Decided { attempt, .. } => Some(attempt.request),
-        Action::Breaker { .. } => None,
-    }
-}
-
 /// What targets, breakers and requests are called.
 pub(crate) struct Names {
     targets: Vec<String>,
