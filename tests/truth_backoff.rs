@@ -80,7 +80,7 @@ fn with_backoff(backoff: &str) -> Policy {
     policy(&format!(
         "
 name: occ
-attempts: {{max: 10000, max_same_target: 10000}}
+attempts: {{max: 1000, max_same_target: 1000}}
 envelope: {{estimate: {{enabled: false}}}}
 backoff: {backoff}
 "
