@@ -2,27 +2,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use windtunnel::scenario::{TraceColumns, TraceLayout};
-use windtunnel::trace::{TraceFormat, parse_trace};
+use windtunnel::trace::TraceFormat;
 
-fuzz_target!(|bytes: &[u8]| {
-    let own = TraceColumns {
-        time: "timestamp_ms".into(),
-        time_unit: "ms".into(),
-        input_tokens: "input_tokens".into(),
-        output_tokens: "output_tokens".into(),
-        max_output_tokens: None,
-        session: None,
-    };
-    let layouts = [
-        TraceLayout::Azure2023,
-        TraceLayout::BurstGpt,
-        TraceLayout::Mooncake,
-        TraceLayout::Columns(own),
-    ];
-    for layout in layouts {
-        if let Ok(trace) = parse_trace("fuzz", bytes, TraceFormat::Csv, &layout) {
-            assert!(trace.rows.is_sorted_by_key(|row| row.at));
-        }
-    }
-});
+#[path = "common/layouts.rs"]
+mod layouts;
+
+fuzz_target!(|bytes: &[u8]| layouts::read_in_every_layout(bytes, TraceFormat::Csv));
