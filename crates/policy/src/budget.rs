@@ -2,6 +2,7 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
+use core::hash::{Hash, Hasher};
 
 use crate::config::{BudgetKind, ChargedTo, RecoveryAction, RetryBudget};
 use crate::rolling::Rolling;
@@ -27,7 +28,7 @@ struct Budget {
     accounts: Vec<Account>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Hash, Debug)]
 enum Account {
     Tokens { capacity: u64, per_request: u64, per_second: u64, level: u64, filled_at: Instant },
     Ratio { share: Share, window: Duration, min_per_second: u64, counts: Rolling },
@@ -102,6 +103,13 @@ impl Budgets {
 
     fn governing(&mut self, action: RecoveryAction) -> impl Iterator<Item = &mut Budget> {
         self.budgets.iter_mut().filter(move |budget| budget.governs[action as usize])
+    }
+}
+
+impl Hash for Budgets {
+    /// The counts of asks and denials only tell; they decide nothing.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.budgets.iter().for_each(|budget| budget.accounts.hash(state));
     }
 }
 

@@ -15,7 +15,7 @@ const LAST_OCTAVE: u32 = 31;
 const BUCKETS: usize = (LAST_OCTAVE - FIRST_OCTAVE + 1) as usize * PER_OCTAVE as usize + 2;
 
 /// What attempts of each route class took at each target lately.
-#[derive(Clone, Debug)]
+#[derive(Clone, Hash, Debug)]
 pub(crate) struct Estimates {
     quantile: Share,
     min_samples: u32,
@@ -26,7 +26,7 @@ pub(crate) struct Estimates {
 }
 
 /// One route class at one target.
-#[derive(Clone, Debug)]
+#[derive(Clone, Hash, Debug)]
 struct Cell {
     halves: [[u32; BUCKETS]; 2],
     counts: [u32; 2],

@@ -26,7 +26,7 @@ pub struct AttemptRef {
 /// One call of the gateway, as far as a gateway can know it.
 ///
 /// There is no output length here, and no luck: a policy that needs them cannot be embedded.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Request {
     /// The caller's identifier; the router only hands it back.
     pub id: u64,
@@ -222,7 +222,7 @@ pub enum Decision {
 }
 
 /// The gate that stopped recovery, in gate order; every stop has one.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum StopReason {
     /// Gate 1: the matrix allows nothing for this class.
     FailureClass,

@@ -12,7 +12,7 @@ use crate::standing::Standing;
 use crate::target::{TargetId, Topology};
 
 /// Breakers, standing, expected latency and load of every target.
-#[derive(Clone, Debug)]
+#[derive(Clone, Hash, Debug)]
 pub(crate) struct Health {
     pub(crate) breakers: Breakers,
     pub(crate) standing: Standing,

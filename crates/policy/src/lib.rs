@@ -114,6 +114,7 @@ pub mod money;
 pub mod normalise;
 pub mod outcome;
 mod plan;
+pub mod promises;
 mod rolling;
 mod router;
 mod select;

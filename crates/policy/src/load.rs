@@ -10,13 +10,13 @@ use crate::{Duration, Instant};
 const SMOOTHING: u64 = 8;
 
 /// Attempts in flight and mean recent latency, by target.
-#[derive(Clone, Debug)]
+#[derive(Clone, Hash, Debug)]
 pub(crate) struct Load {
     forget_after: Duration,
     targets: Vec<Seen>,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Hash, Debug, Default)]
 struct Seen {
     in_flight: u32,
     /// Mean latency and when it was last heard of.

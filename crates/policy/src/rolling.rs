@@ -6,7 +6,7 @@ const BUCKETS: usize = 10;
 
 /// Counts of events, and of marked events among or beside them, over the last nine to ten
 /// tenths of a window.
-#[derive(Clone, Debug)]
+#[derive(Clone, Hash, Debug)]
 pub(crate) struct Rolling {
     width_us: u64,
     /// Number of the newest bucket since the origin.
@@ -16,7 +16,7 @@ pub(crate) struct Rolling {
 }
 
 /// Two counts that a window keeps side by side.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) struct Counts {
     /// Failures, slow calls, recoveries.
     pub(crate) marked: u64,

@@ -1,6 +1,7 @@
 //! The requests a router holds: dense slots, reused, each with a generation.
 
 use alloc::vec::Vec;
+use core::hash::{Hash, Hasher};
 
 use crate::breaker::Permit;
 use crate::config::RecoveryAction;
@@ -11,7 +12,7 @@ use crate::target::{ClassId, TargetId};
 use crate::{Duration, Instant, Money};
 
 /// What a request is doing.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Stage {
     /// The slot holds no request.
     Free,
@@ -24,7 +25,7 @@ pub(crate) enum Stage {
 }
 
 /// The attempt in flight, or the latest one.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Hash, Debug)]
 pub(crate) struct Flight {
     pub(crate) target: TargetId,
     /// The target of the attempt before, whose budget may pay for this one.
@@ -44,7 +45,7 @@ pub(crate) struct Flight {
 }
 
 /// The attempt a waiting request will make.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Hash, Debug)]
 pub(crate) struct Next {
     pub(crate) target: TargetId,
     pub(crate) group: u8,
@@ -58,7 +59,7 @@ pub(crate) struct Next {
 }
 
 /// The latest failure.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Hash, Debug)]
 pub(crate) struct Lapse {
     /// Its normalised class.
     pub(crate) class: FailureClass,
@@ -80,7 +81,7 @@ impl Lapse {
 }
 
 /// One request.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Hash, Debug)]
 pub(crate) struct Slot {
     pub(crate) generation: u32,
     pub(crate) stage: Stage,
@@ -286,6 +287,19 @@ impl Slots {
 
     fn stride(&self) -> usize {
         self.targets + self.groups
+    }
+}
+
+impl Hash for Slots {
+    /// What a closed request left in its slot decides nothing any more.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.free.hash(state);
+        for (slot, counts) in self.slots.iter().zip(self.counts.chunks(self.stride())) {
+            match slot.stage {
+                Stage::Free => slot.generation.hash(state),
+                _ => (slot, counts).hash(state),
+            }
+        }
     }
 }
 

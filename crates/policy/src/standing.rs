@@ -2,6 +2,7 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
+use core::hash::{Hash, Hasher};
 
 use crate::config::{Cooldown, CooldownRule, Isolation, Recooling};
 use crate::target::{TargetId, Topology};
@@ -124,6 +125,13 @@ pub(crate) fn recooled(rule: Recooling, running: Instant, end: Instant, now: Ins
         Recooling::KeepFirst => running,
         Recooling::Extend => end,
         Recooling::Maximum => end.max(running),
+    }
+}
+
+impl Hash for Standing {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (&self.cooled_until, &self.isolated_until).hash(state);
+        (self.switched_off, self.recovery_off).hash(state);
     }
 }
 

@@ -5,7 +5,7 @@ use crate::target::{MAX_TARGETS, TargetId};
 const WORDS: usize = MAX_TARGETS / 64;
 
 /// A set of targets.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) struct TargetSet([u64; WORDS]);
 
 impl TargetSet {

@@ -8,6 +8,7 @@ mod trip;
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::hash::{Hash, Hasher};
 
 use self::key::{key_name, stands_alone, value};
 use self::state::{Circuit, Sent};
@@ -57,7 +58,7 @@ pub(crate) enum Admission {
 }
 
 /// What an attempt holds from its sending to its end.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Permit {
     target: TargetId,
     recovery: bool,
@@ -277,6 +278,13 @@ impl Breakers {
             self.keyed.len() - 1
         });
         u16::try_from(found).expect("32 rules times 256 targets fit 16 bits")
+    }
+}
+
+impl Hash for Breakers {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.changes.hash(state);
+        self.keyed.iter().for_each(|keyed| keyed.circuit.hash(state));
     }
 }
 

@@ -11,7 +11,7 @@ use crate::standing::recooled;
 use crate::{Duration, Instant, Share};
 
 /// The state of one breaker and the windows that open it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Hash, Debug)]
 pub(super) struct Circuit {
     phase: Phase,
     detectors: Vec<Detector>,
@@ -25,7 +25,7 @@ pub(super) struct Circuit {
 
 /// Time alone moves a circuit from `Open` and `Ramping`; that is carried out at the next send
 /// or outcome, and taken into account before.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Phase {
     Closed,
     Open { until: Instant },

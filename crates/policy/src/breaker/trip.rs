@@ -8,7 +8,7 @@ use crate::rolling::{Counts, Rolling};
 use crate::{Duration, Instant, Share};
 
 /// One trip rule and what it has seen.
-#[derive(Clone, Debug)]
+#[derive(Clone, Hash, Debug)]
 pub(super) enum Detector {
     Consecutive { limit: u32, failures: u32 },
     Count { rate: Rate, ring: Ring },
@@ -26,14 +26,14 @@ pub(super) enum Outcome {
 }
 
 /// A share of enough outcomes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Hash, Debug)]
 pub(super) struct Rate {
     at_least: Share,
     min_calls: u32,
 }
 
 /// The last outcomes, one bit each.
-#[derive(Clone, Debug)]
+#[derive(Clone, Hash, Debug)]
 pub(super) struct Ring {
     bits: Box<[u64]>,
     size: u32,

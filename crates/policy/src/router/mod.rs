@@ -7,6 +7,7 @@ mod events;
 mod results;
 
 use alloc::vec::Vec;
+use core::hash::{Hash, Hasher};
 
 use crate::Instant;
 use crate::budget::Budgets;
@@ -167,6 +168,12 @@ impl Router {
     /// How often a shared budget denied it.
     pub fn budget_denials(&self) -> u64 {
         self.budgets.denials()
+    }
+
+    /// Hashes all that decides what it does from now on, and nothing that only counts: two routers of
+    /// one policy and one topology that hash alike to a good hasher answer every further event alike.
+    pub fn hash_state<H: Hasher>(&self, state: &mut H) {
+        (&self.health, &self.budgets, &self.slots, self.now).hash(state);
     }
 
     /// As new, but without allocating. Handles given out before must not be used again: they would

@@ -2,4 +2,3 @@
 
 mod random;
 mod walk;
-mod watch;

@@ -6,14 +6,13 @@ use windtunnel_policy::config::{
     Policy, RecoveryAction, RetryBudget, Sticky, Strategy as Choice, Streaming, TotalCovers, Trip,
     WaitTooLong,
 };
-use windtunnel_policy::event::{Action, AttemptRef, Event, Request, RequestRef};
+use windtunnel_policy::event::{AttemptRef, Event, Request, RequestRef};
 use windtunnel_policy::outcome::{Answer, Failure, FailureClass, Phase, Usage};
+use windtunnel_policy::promises::{Broken, Moment, Watched};
 use windtunnel_policy::target::{
     Capabilities, ClassId, Group, Role, RouteClass, SideEffects, Target, TargetId, Topology,
 };
 use windtunnel_policy::{Duration, Instant, Money, Price, Router, Share};
-
-use crate::watch::Watched;
 
 /// One thing that happens, `after` the one before, to the `nth` request that is open.
 #[derive(Clone, Copy, Debug)]
@@ -58,42 +57,44 @@ proptest! {
         topology in topology(),
         steps in prop::collection::vec(step(), 1..80),
     ) {
-        let mut watched = Watched::new(policy.clone(), topology.clone())
+        let router = Router::new(policy.clone(), topology.clone())
             .expect("the generated policies are valid");
-        let log = play(&mut watched, &steps);
+        let mut watched = Watched::new(router).keeping_trail();
+        prop_assert_eq!(play(&mut watched, &steps), Ok(()));
+        let trail = watched.trail();
 
         let mut again = Router::new(policy, topology).expect("valid as before");
-        prop_assert_eq!(&replay(&mut again, &log), &watched.log);
+        prop_assert_eq!(&replay(&mut again, trail), trail);
 
         again.reset();
-        prop_assert_eq!(&replay(&mut again, &log), &watched.log, "a reset router is as new");
+        prop_assert_eq!(&replay(&mut again, trail), trail, "a reset router is as new");
     }
 }
 
-/// Plays the steps, timers in between, to the end of every request; answers the events.
-fn play(watched: &mut Watched, steps: &[Step]) -> Vec<(Instant, Event)> {
+/// Plays the steps, timers in between, to the end of every request.
+fn play(watched: &mut Watched<Router>, steps: &[Step]) -> Result<(), Broken> {
     for (id, step) in steps.iter().enumerate() {
         let now = watched.now + Duration::from_micros(step.after);
         while watched.next_timer().is_some_and(|at| at < now) {
-            watched.fire_next_timer();
+            watched.fire_next_timer()?;
         }
         if let Some(event) = event(watched, step, id as u64, now) {
-            watched.feed(now, event);
+            watched.feed(now, event)?;
         }
     }
-    watched.drain();
-    watched.events.clone()
+    watched.drain()
 }
 
-fn replay(router: &mut Router, log: &[(Instant, Event)]) -> Vec<Action> {
-    let mut actions = Vec::new();
-    for (now, event) in log {
-        router.handle(*now, *event, &mut actions);
-    }
-    actions
+fn replay(router: &mut Router, trail: &[Moment]) -> Vec<Moment> {
+    let again = |moment: &Moment| {
+        let mut actions = Vec::new();
+        router.handle(moment.now, moment.event, &mut actions);
+        Moment { actions, ..*moment }
+    };
+    trail.iter().map(again).collect()
 }
 
-fn event(watched: &Watched, step: &Step, id: u64, now: Instant) -> Option<Event> {
+fn event(watched: &Watched<Router>, step: &Step, id: u64, now: Instant) -> Option<Event> {
     let open: Vec<RequestRef> = watched.lives.keys().copied().collect();
     let nth = open.get(step.nth % open.len().max(1));
     let flying = nth.and_then(|request| watched.lives[request].flying);
@@ -127,7 +128,7 @@ fn event(watched: &Watched, step: &Step, id: u64, now: Instant) -> Option<Event>
         What::NotSent => Event::NotSent(flying?),
         What::Cancels => Event::Cancelled(*nth?),
         What::Switches { target, off } => {
-            let targets = watched.router.topology().targets.len() as u16;
+            let targets = watched.subject.topology().targets.len() as u16;
             Event::KillSwitch { target: target.map(|t| TargetId(t % targets)), off }
         }
         What::Stale { slot, generation, number } => {

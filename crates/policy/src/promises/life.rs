@@ -1,0 +1,234 @@
+//! One request as its caller and its targets see it, and what an attempt of it may be.
+
+use alloc::format;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::{Broken, Promise};
+use crate::config::{BudgetScope, Policy, RecoveryAction, TotalCovers};
+use crate::event::{AttemptRef, Request, Send};
+use crate::outcome::{FailureClass, Usage};
+use crate::target::{RouteClass, SideEffects, TargetId, Topology};
+use crate::{Duration, Instant, Money};
+
+/// One open request, by what was seen of it.
+#[derive(Clone, Hash, Debug)]
+pub struct Life {
+    /// The request.
+    pub request: Request,
+    /// When it came.
+    pub arrived: Instant,
+    /// The attempt in flight.
+    pub flying: Option<AttemptRef>,
+    /// When its timer fires, and with which epoch.
+    pub timer: Option<(Instant, u32)>,
+    /// Its output is passed to the caller.
+    pub released: bool,
+    /// The caller has gone.
+    pub cancelled: bool,
+    /// Attempts so far.
+    pub attempts: u16,
+    /// The target of the latest attempt.
+    pub latest: Option<TargetId>,
+    /// The latest attempt ended without an answer, and no reason was given for what follows.
+    pub(super) unexplained: bool,
+    /// Something may have been written: no attempt may follow.
+    pub(super) ambiguous: bool,
+    on_target: Vec<u16>,
+    in_group: Vec<u16>,
+    /// What the attempt in flight takes from shared budgets.
+    pub(super) paid: Option<Paid>,
+    /// What was reported, and the most that aborted attempts may be billed.
+    spent: Money,
+}
+
+/// A recovery in flight, by what shared budgets ask about it.
+#[derive(Clone, Hash, Debug)]
+pub(super) struct Paid {
+    pub(super) action: RecoveryAction,
+    pub(super) failing: TargetId,
+    pub(super) destination: TargetId,
+}
+
+impl Life {
+    pub(super) fn new(request: Request, arrived: Instant, topology: &Topology) -> Life {
+        let groups = topology.classes[usize::from(request.class.0)].groups.len();
+        Life {
+            request,
+            arrived,
+            flying: None,
+            timer: None,
+            released: false,
+            cancelled: false,
+            attempts: 0,
+            latest: None,
+            unexplained: false,
+            ambiguous: false,
+            on_target: vec![0; topology.targets.len()],
+            in_group: vec![0; groups],
+            paid: None,
+            spent: Money::ZERO,
+        }
+    }
+
+    fn class<'a>(&self, topology: &'a Topology) -> &'a RouteClass {
+        &topology.classes[usize::from(self.request.class.0)]
+    }
+
+    /// The attempt in flight failed with this class, or was cut with it.
+    pub(super) fn failed(&mut self, class: FailureClass, topology: &Topology) {
+        let writes = self.class(topology).side_effects == SideEffects::WritePossible;
+        self.ambiguous |= match class {
+            FailureClass::Transport | FailureClass::Timeout | FailureClass::PartialStream => writes,
+            FailureClass::SideEffectUnknown => true,
+            _ => false,
+        };
+        self.cancelled |= class == FailureClass::CallerCancelled;
+        self.over();
+    }
+
+    /// The attempt in flight is over without an answer.
+    pub(super) fn over(&mut self) {
+        self.flying = None;
+        self.paid = None;
+        self.unexplained = true;
+    }
+
+    pub(super) fn charge(&mut self, usage: Usage, topology: &Topology) {
+        if let Some(target) = self.latest {
+            let price = &topology.targets[usize::from(target.0)].price;
+            self.spent += price.bill(usage.input, usage.cached, usage.output);
+        }
+    }
+
+    /// Nobody says what an aborted attempt costs: the most it may.
+    pub(super) fn presume(&mut self, topology: &Topology) {
+        let most = Usage {
+            input: self.request.input_tokens,
+            cached: 0,
+            output: self.request.max_output_tokens,
+        };
+        self.charge(most, topology);
+    }
+
+    /// Counts an attempt that was allowed.
+    pub(super) fn sent(&mut self, send: &Send) {
+        self.attempts += 1;
+        self.on_target[usize::from(send.target.0)] += 1;
+        self.in_group[usize::from(send.group)] += 1;
+        let recovery = send.recovery.zip(self.latest);
+        let destination = send.target;
+        self.paid = recovery.map(|(action, failing)| Paid { action, failing, destination });
+        self.latest = Some(destination);
+        self.flying = Some(send.attempt);
+    }
+
+    /// Whether this attempt may start now, as far as the request itself goes.
+    pub(super) fn may_send(
+        &self,
+        send: &Send,
+        now: Instant,
+        policy: &Policy,
+        topology: &Topology,
+    ) -> Result<(), Broken> {
+        let number = send.attempt.number;
+        let how = || format!("attempt {number} was sent");
+        Promise::NoneAfterCancel.holds(!self.cancelled, how)?;
+        Promise::NoneAfterOutput.holds(!self.released, how)?;
+        Promise::NoRepeatedWrite.holds(!self.ambiguous, how)?;
+        Promise::OneAtATime.holds(self.flying.is_none(), how)?;
+        Promise::Explained.holds(!self.unexplained, how)?;
+        Promise::OneAtATime.holds(number == self.attempts + 1, || {
+            format!("attempt {number} follows attempt {}", self.attempts)
+        })?;
+        self.right_target(send, topology)?;
+        self.within_limits(send, policy)?;
+        self.within_envelope(send, now, policy, topology)
+    }
+
+    /// The kind of recovery is what its target makes it.
+    fn right_target(&self, send: &Send, topology: &Topology) -> Result<(), Broken> {
+        let class = self.class(topology);
+        let kept = |kept: bool, what: &str| {
+            let name = &topology.targets[usize::from(send.target.0)].name;
+            Promise::RightTarget
+                .holds(kept, || format!("attempt {} to {name} {what}", send.attempt.number))
+        };
+        let model = |id: TargetId| &topology.targets[usize::from(id.0)].model;
+        let own = model(class.groups[0].targets[0]) == model(send.target);
+        kept(own || class.substitutes.contains(model(send.target)), "is of no approved model")?;
+        let group = class.groups.get(usize::from(send.group));
+        kept(group.is_some_and(|g| g.targets.contains(&send.target)), "is not in its group")?;
+        let again = self.latest == Some(send.target);
+        match send.recovery {
+            None => kept(self.attempts == 0, "is no recovery, and not the first"),
+            Some(_) if self.attempts == 0 => kept(false, "is a recovery of nothing"),
+            Some(RecoveryAction::Retry) => kept(again, "is called a retry"),
+            Some(RecoveryAction::Failover) => kept(own && !again, "is called a failover"),
+            Some(RecoveryAction::Substitution) => kept(!own && !again, "is called a substitution"),
+            Some(RecoveryAction::Hedge) => kept(false, "is called a hedge"),
+        }
+    }
+
+    fn within_limits(&self, send: &Send, policy: &Policy) -> Result<(), Broken> {
+        let limits = &policy.attempts;
+        let number = send.attempt.number;
+        let within = |used: u16, most: Option<u16>, field: &str| {
+            Promise::AttemptLimits.holds(most.is_none_or(|most| used < most), || {
+                format!("attempt {number} was sent after {used}, beyond attempts.{field}")
+            })
+        };
+        let on_target = self.on_target[usize::from(send.target.0)];
+        let scoped = match limits.scope {
+            BudgetScope::Request => self.attempts,
+            BudgetScope::Group => self.in_group[usize::from(send.group)],
+            BudgetScope::Target => on_target,
+        };
+        within(scoped, Some(limits.max), "max")?;
+        if !limits.repick_failed {
+            within(on_target, Some(limits.max_same_target), "max_same_target")?;
+        }
+        let in_first = self.in_group[0];
+        match send.group {
+            0 => within(in_first, limits.max_before_fallback, "max_before_fallback"),
+            _ => within(self.attempts - in_first, limits.max_after_fallback, "max_after_fallback"),
+        }
+    }
+
+    fn within_envelope(
+        &self,
+        send: &Send,
+        now: Instant,
+        policy: &Policy,
+        topology: &Topology,
+    ) -> Result<(), Broken> {
+        let (class, envelope) = (self.class(topology), &policy.envelope);
+        let kept = |kept: bool, what: &str| {
+            Promise::Envelope
+                .holds(kept, || format!("attempt {} was sent {what}", send.attempt.number))
+        };
+        let own = match policy.timeouts.total_covers {
+            TotalCovers::Everything => envelope.deadline_total,
+            // Waits are free, and move the policy's own deadline.
+            TotalCovers::AttemptsOnly => None,
+        };
+        let total = class.deadline_total.min(own.unwrap_or(Duration::MAX));
+        let first = match self.request.streamed {
+            true => class
+                .deadline_first_output
+                .min(envelope.deadline_first_output.unwrap_or(Duration::MAX)),
+            false => Duration::MAX,
+        };
+        let deadline = self.arrived + total.min(first);
+        kept(now < deadline, "after the deadline")?;
+        let unlimited = deadline == Instant::FAR_FUTURE;
+        kept(unlimited || send.remaining <= deadline - now, "with more time than there is")?;
+        let added = now - self.arrived;
+        let most = envelope.max_added_latency.unwrap_or(Duration::MAX);
+        kept(added <= most, "beyond envelope.max_added_latency")?;
+        let ceiling = class.max_cost.min(envelope.max_cost.unwrap_or(Money::MAX));
+        let price = &topology.targets[usize::from(send.target.0)].price;
+        let cost = price.bill(self.request.input_tokens, 0, self.request.max_output_tokens);
+        kept(ceiling == Money::MAX || self.spent + cost <= ceiling, "beyond the money left")
+    }
+}

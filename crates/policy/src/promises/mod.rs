@@ -1,0 +1,181 @@
+//! What a [`Router`] promises, held against what it does: for tests of a
+//! gateway around it, and for proofs that walk over everything that can happen.
+//!
+//! [`Watched`] feeds events to a router and keeps, from events and actions alone, a second account
+//! of every request. An action that the account does not allow is a [`Broken`] promise.
+
+mod life;
+mod watched;
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+use core::hash::Hasher;
+
+pub use self::life::Life;
+pub use self::watched::{Moment, Watched};
+use crate::config::Policy;
+use crate::event::{Action, Event};
+use crate::target::{TargetId, Topology};
+use crate::{Instant, Router};
+
+/// One thing that always holds, whatever happens.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Promise {
+    /// Each request gets exactly one result.
+    OneResult,
+    /// One attempt of a request is in flight at a time.
+    OneAtATime,
+    /// A recovery is what it is called, in a group of the class, to a model of the class.
+    RightTarget,
+    /// Nothing starts after the caller has gone.
+    NoneAfterCancel,
+    /// Nothing starts after output was released.
+    NoneAfterOutput,
+    /// Nothing is repeated that may have written.
+    NoRepeatedWrite,
+    /// Attempts stay within each of their limits.
+    AttemptLimits,
+    /// Nothing starts after a deadline, beyond the added latency or beyond the money.
+    Envelope,
+    /// No target that is out of service gets an attempt.
+    OutOfService,
+    /// Time alone ends every request.
+    TimersEnd,
+    /// What attempts hold returns.
+    PermitsReturn,
+    /// The end of every attempt without an answer is followed by a decision with its reason.
+    Explained,
+}
+
+impl Promise {
+    /// Every promise, in the order they are told.
+    pub const ALL: [Promise; 12] = [
+        Promise::OneResult,
+        Promise::OneAtATime,
+        Promise::RightTarget,
+        Promise::NoneAfterCancel,
+        Promise::NoneAfterOutput,
+        Promise::NoRepeatedWrite,
+        Promise::AttemptLimits,
+        Promise::Envelope,
+        Promise::OutOfService,
+        Promise::TimersEnd,
+        Promise::PermitsReturn,
+        Promise::Explained,
+    ];
+
+    /// Its name in output.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Promise::OneResult => "one_result",
+            Promise::OneAtATime => "one_at_a_time",
+            Promise::RightTarget => "right_target",
+            Promise::NoneAfterCancel => "none_after_cancel",
+            Promise::NoneAfterOutput => "none_after_output",
+            Promise::NoRepeatedWrite => "no_repeated_write",
+            Promise::AttemptLimits => "attempt_limits",
+            Promise::Envelope => "envelope",
+            Promise::OutOfService => "out_of_service",
+            Promise::TimersEnd => "timers_end",
+            Promise::PermitsReturn => "permits_return",
+            Promise::Explained => "explained",
+        }
+    }
+
+    /// It, as a sentence.
+    pub const fn sentence(self) -> &'static str {
+        match self {
+            Promise::OneResult => "each request gets exactly one result, and is silent after it",
+            Promise::OneAtATime => "one attempt of a request is in flight at a time",
+            Promise::RightTarget => "each recovery goes where its kind says, to an approved model",
+            Promise::NoneAfterCancel => "no attempt starts after the caller has cancelled",
+            Promise::NoneAfterOutput => "no attempt starts after output was released",
+            Promise::NoRepeatedWrite => "nothing that may have written is sent again",
+            Promise::AttemptLimits => {
+                "attempts, and recoveries in flight, stay within each of their limits"
+            }
+            Promise::Envelope => {
+                "no attempt starts after a deadline, too late to be wanted, or beyond the money"
+            }
+            Promise::OutOfService => {
+                "no attempt goes to an open breaker or a target taken out, unless the policy says so"
+            }
+            Promise::TimersEnd => "time alone ends every request",
+            Promise::PermitsReturn => "slots and probe permits return when attempts end",
+            Promise::Explained => "each failed attempt is followed by a decision with its reason",
+        }
+    }
+}
+
+/// A promise that was not kept, and how.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Broken {
+    /// Which one.
+    pub promise: Promise,
+    /// What happened.
+    pub how: String,
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.promise.sentence(), self.how)
+    }
+}
+
+impl core::error::Error for Broken {}
+
+impl Promise {
+    /// This promise, broken unless `kept`.
+    fn holds(self, kept: bool, how: impl FnOnce() -> String) -> Result<(), Broken> {
+        if kept { Ok(()) } else { Err(Broken { promise: self, how: how() }) }
+    }
+}
+
+/// What is held against the promises: a router, or something around one.
+pub trait Subject: Clone {
+    /// Takes an event in, as [`Router::handle`].
+    fn handle(&mut self, now: Instant, event: Event, actions: &mut Vec<Action>);
+    /// The policy it claims to run.
+    fn policy(&self) -> &Policy;
+    /// The targets and classes it claims to serve.
+    fn topology(&self) -> &Topology;
+    /// The targets of each breaker, as [`Action::Breaker`] numbers them.
+    fn breakers(&self) -> Vec<Vec<TargetId>>;
+    /// The most actions one event may append.
+    fn max_actions_per_event(&self) -> usize;
+    /// Attempts in flight, open requests and probe permits out, which are all none at the end.
+    fn held(&self) -> [u64; 3];
+    /// Hashes all that decides what it does from now on.
+    fn hash_state<H: Hasher>(&self, state: &mut H);
+}
+
+impl Subject for Router {
+    fn handle(&mut self, now: Instant, event: Event, actions: &mut Vec<Action>) {
+        Router::handle(self, now, event, actions);
+    }
+
+    fn policy(&self) -> &Policy {
+        Router::policy(self)
+    }
+
+    fn topology(&self) -> &Topology {
+        Router::topology(self)
+    }
+
+    fn breakers(&self) -> Vec<Vec<TargetId>> {
+        Router::breakers(self).map(|(_, targets)| targets).collect()
+    }
+
+    fn max_actions_per_event(&self) -> usize {
+        Router::max_actions_per_event(self)
+    }
+
+    fn held(&self) -> [u64; 3] {
+        [self.in_flight() as u64, self.open_requests() as u64, self.permits_out()]
+    }
+
+    fn hash_state<H: Hasher>(&self, state: &mut H) {
+        Router::hash_state(self, state);
+    }
+}

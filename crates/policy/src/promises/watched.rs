@@ -1,0 +1,398 @@
+//! A router under watch, and what it did so far.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::sync::Arc;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::hash::{Hash, Hasher};
+
+use super::life::Paid;
+use super::{Broken, Life, Promise, Subject};
+use crate::config::{AllUnavailable, BudgetKind, ChargedTo, RecoveryAction};
+use crate::event::{
+    Action, AttemptRef, BreakerState, Decision, Event, Outcome, Request, RequestRef, Send, Terminal,
+};
+use crate::outcome::{Answer, Usage};
+use crate::target::TargetId;
+use crate::{Instant, Share};
+
+/// An event, when it was fed, and what followed from it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Moment {
+    /// When.
+    pub now: Instant,
+    /// What happened.
+    pub event: Event,
+    /// What the router did.
+    pub actions: Vec<Action>,
+}
+
+/// Feeds events to a subject, and holds every action against the promises, by means of state kept
+/// here and computed apart from the subject's own.
+#[derive(Clone, Debug)]
+pub struct Watched<S> {
+    /// What is watched.
+    pub subject: S,
+    /// The open requests.
+    pub lives: Lives,
+    /// The time of the latest event.
+    pub now: Instant,
+    /// All that happened, where it is kept.
+    trail: Option<Vec<Moment>>,
+    arrived: u64,
+    finished: u64,
+    taken_out: Vec<bool>,
+    recovery_off: bool,
+    open_until: Vec<Option<Instant>>,
+    /// The targets of each breaker.
+    covers: Arc<[Vec<TargetId>]>,
+}
+
+type Lives = BTreeMap<RequestRef, Life>;
+
+/// No request needs as many timers to end.
+const MOST_TIMERS: u32 = 100_000;
+
+impl<S: Subject> Watched<S> {
+    /// A subject as new, to which nothing has happened yet.
+    pub fn new(subject: S) -> Watched<S> {
+        let covers: Arc<[Vec<TargetId>]> = subject.breakers().into();
+        Watched {
+            taken_out: vec![false; subject.topology().targets.len()],
+            open_until: vec![None; covers.len()],
+            covers,
+            lives: BTreeMap::new(),
+            now: Instant::ZERO,
+            trail: None,
+            arrived: 0,
+            finished: 0,
+            recovery_off: false,
+            subject,
+        }
+    }
+
+    /// From now on, what happens is kept.
+    #[must_use]
+    pub fn keeping_trail(mut self) -> Watched<S> {
+        self.trail = Some(Vec::new());
+        self
+    }
+
+    /// What happened since it is kept.
+    pub fn trail(&self) -> &[Moment] {
+        self.trail.as_deref().unwrap_or_default()
+    }
+
+    /// Feeds one event, and holds what follows against the promises.
+    ///
+    /// # Errors
+    /// The first promise that was broken.
+    pub fn feed(&mut self, now: Instant, event: Event) -> Result<(), Broken> {
+        self.now = self.now.max(now);
+        self.before(event);
+        let mut actions = Vec::new();
+        self.subject.handle(now, event, &mut actions);
+        let kept = self.after(event, &actions);
+        if let Some(trail) = &mut self.trail {
+            trail.push(Moment { now, event, actions });
+        }
+        kept
+    }
+
+    fn after(&mut self, event: Event, actions: &[Action]) -> Result<(), Broken> {
+        if let Event::Arrived(request) = event {
+            self.meet(request, actions)?;
+        }
+        for action in actions {
+            self.check(*action)?;
+        }
+        let most = self.subject.max_actions_per_event();
+        Promise::OneResult
+            .holds(actions.len() <= most, || format!("{} actions for one event", actions.len()))
+    }
+
+    /// When the earliest timer fires.
+    pub fn next_timer(&self) -> Option<Instant> {
+        self.lives.values().filter_map(|life| life.timer).map(|(at, _)| at).min()
+    }
+
+    /// Fires the earliest timer; answers whether one was set.
+    ///
+    /// # Errors
+    /// The first promise that was broken.
+    pub fn fire_next_timer(&mut self) -> Result<bool, Broken> {
+        let timers = self.lives.iter().filter_map(|(r, life)| Some((life.timer?, *r)));
+        let Some(((at, epoch), request)) = timers.min() else { return Ok(false) };
+        if let Some(life) = self.lives.get_mut(&request) {
+            life.timer = None;
+        }
+        self.feed(at, Event::Timer { request, epoch })?;
+        Ok(true)
+    }
+
+    /// Lets every request end: timers fire, and what no timer ends is answered.
+    ///
+    /// # Errors
+    /// The first promise that was broken.
+    pub fn drain(&mut self) -> Result<(), Broken> {
+        for _ in 0..MOST_TIMERS {
+            if self.lives.is_empty() {
+                return self.nothing_left();
+            }
+            if self.fire_next_timer()? {
+                continue;
+            }
+            let Some(attempt) = self.lives.values().find_map(|life| life.flying) else {
+                let how = format!("{} requests wait, and no timer is set", self.lives.len());
+                return Err(Broken { promise: Promise::TimersEnd, how });
+            };
+            let (usage, answer) = (Usage::default(), Answer::Valid);
+            self.feed(self.now, Event::Ended { attempt, usage, answer })?;
+        }
+        let how = format!("{MOST_TIMERS} timers have fired, and a request is open");
+        Err(Broken { promise: Promise::TimersEnd, how })
+    }
+
+    /// All requests have ended: nothing is held for them.
+    fn nothing_left(&self) -> Result<(), Broken> {
+        Promise::OneResult.holds(self.arrived == self.finished, || {
+            format!("{} requests came, {} ended", self.arrived, self.finished)
+        })?;
+        let [in_flight, open, permits] = self.subject.held();
+        Promise::PermitsReturn.holds(in_flight + open + permits == 0, || {
+            format!(
+                "no request is left, but {in_flight} attempts in flight, {open} open requests, \
+                 {permits} probe permits"
+            )
+        })
+    }
+
+    /// What comes late for a request that has ended leads to nothing.
+    ///
+    /// # Errors
+    /// Something led to an action.
+    pub fn silent(&mut self, ended: RequestRef) -> Result<(), Broken> {
+        let now = self.now;
+        let attempts = (1..=3).map(|number| AttemptRef { request: ended, number });
+        let late = attempts
+            .flat_map(|attempt| [Event::FirstOutput(attempt), Event::NotSent(attempt)])
+            .chain((0..8).map(|epoch| Event::Timer { request: ended, epoch }))
+            .chain([Event::Cancelled(ended)]);
+        for event in late {
+            let mut actions = Vec::new();
+            self.subject.handle(now, event, &mut actions);
+            Promise::OneResult.holds(actions.is_empty(), || {
+                format!("{event:?} of a request that has ended led to {:?}", actions[0])
+            })?;
+        }
+        Ok(())
+    }
+
+    /// What an event means for the promises, before the subject sees it.
+    fn before(&mut self, event: Event) {
+        match event {
+            Event::Arrived(_) => self.arrived += 1,
+            Event::Cancelled(request) => {
+                if let Some(life) = self.lives.get_mut(&request) {
+                    life.cancelled = true;
+                }
+            }
+            Event::KillSwitch { target: Some(t), off } => self.taken_out[usize::from(t.0)] = off,
+            Event::KillSwitch { target: None, off } => self.recovery_off = off,
+            Event::Failed { attempt, failure } => {
+                let topology = self.subject.topology();
+                if let Some(life) = flying(&mut self.lives, attempt) {
+                    life.charge(failure.usage, topology);
+                    life.failed(failure.class, topology);
+                }
+            }
+            Event::Ended { attempt, usage, answer } => {
+                let topology = self.subject.topology();
+                if let Some(life) = flying(&mut self.lives, attempt) {
+                    life.charge(usage, topology);
+                    life.over();
+                    life.unexplained = answer == Answer::Invalid;
+                }
+            }
+            Event::NotSent(attempt) => {
+                if let Some(life) = flying(&mut self.lives, attempt) {
+                    life.over();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn meet(&mut self, request: Request, actions: &[Action]) -> Result<(), Broken> {
+        let Some(handle) = actions.iter().find_map(Action::request) else {
+            return Err(Broken {
+                promise: Promise::OneResult,
+                how: "an arrival led to nothing".into(),
+            });
+        };
+        let life = Life::new(request, self.now, self.subject.topology());
+        let new = self.lives.insert(handle, life).is_none();
+        Promise::OneResult.holds(new, || format!("{handle:?} names two requests"))
+    }
+
+    fn check(&mut self, action: Action) -> Result<(), Broken> {
+        let now = self.now;
+        if let Some(request) = action.request() {
+            let open = self.lives.contains_key(&request);
+            Promise::OneResult.holds(open, || format!("{action:?} is about no open request"))?;
+        }
+        let topology = self.subject.topology();
+        match action {
+            Action::Send(send) => self.check_send(send),
+            Action::SetTimer { request, at, epoch } => {
+                life(&mut self.lives, request).timer = Some((at, epoch));
+                Promise::TimersEnd.holds(at >= now, || "a timer in the past".into())
+            }
+            Action::Cancel { attempt, class } => {
+                let life = life(&mut self.lives, attempt.request);
+                Promise::OneAtATime.holds(life.flying == Some(attempt), || {
+                    format!("attempt {} was cut, and was not in flight", attempt.number)
+                })?;
+                life.presume(topology);
+                life.failed(class, topology);
+                Ok(())
+            }
+            Action::Release(attempt) => {
+                let life = life(&mut self.lives, attempt.request);
+                let latest = life.attempts == attempt.number;
+                let kept = latest && !life.released;
+                life.released = true;
+                Promise::NoneAfterOutput
+                    .holds(kept, || format!("attempt {} was released, too", attempt.number))
+            }
+            Action::Decided { attempt, decision } => {
+                let life = life(&mut self.lives, attempt.request);
+                life.unexplained = false;
+                let number = attempt.number;
+                Promise::Explained.holds(life.flying.is_none(), || {
+                    format!("a decision on attempt {number}, which is in flight")
+                })?;
+                let recovers = matches!(decision, Decision::Recover { .. });
+                let how = || format!("a recovery was decided after attempt {number}");
+                Promise::NoneAfterCancel.holds(!(recovers && life.cancelled), how)?;
+                Promise::NoneAfterOutput.holds(!(recovers && life.released), how)
+            }
+            Action::Breaker { breaker, state, until } => {
+                let open = (state == BreakerState::Open).then_some(until);
+                self.open_until[usize::from(breaker)] = open;
+                Ok(())
+            }
+            Action::Finish { request, result } => self.check_finish(request, result),
+        }
+    }
+
+    fn check_finish(&mut self, request: RequestRef, result: Terminal) -> Result<(), Broken> {
+        let Some(life) = self.lives.remove(&request) else { return Ok(()) };
+        self.finished += 1;
+        let kept = |kept: bool, what: &str| {
+            Promise::OneResult.holds(kept, || format!("{what}: {result:?}"))
+        };
+        let flying = life.flying.map(|attempt| attempt.number);
+        Promise::PermitsReturn.holds(flying.is_none(), || {
+            format!("the request ended, and attempt {} is in flight", flying.unwrap_or_default())
+        })?;
+        Promise::Explained
+            .holds(!life.unexplained, || "the request ended without a reason".into())?;
+        kept(result.id == life.request.id, "the result of another request")?;
+        let cancelled = result.outcome == Outcome::Cancelled;
+        kept(life.cancelled == cancelled, "a result that forgets a cancellation, or invents one")?;
+        kept(result.attempts <= life.attempts, "a result that counts attempts nobody saw")?;
+        match result.outcome {
+            Outcome::Answered(n) => {
+                kept(life.released && n == life.attempts, "an answer nobody got")
+            }
+            Outcome::Refused(n) => kept(n == life.attempts, "a refusal by another attempt"),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_send(&mut self, send: Send) -> Result<(), Broken> {
+        let (policy, topology) = (self.subject.policy(), self.subject.topology());
+        let life = &self.lives[&send.attempt.request];
+        life.may_send(&send, self.now, policy, topology)?;
+        self.in_service(&send)?;
+        self.within_shared_budgets(&send, life.latest)?;
+        self::life(&mut self.lives, send.attempt.request).sent(&send);
+        Ok(())
+    }
+
+    fn in_service(&self, send: &Send) -> Result<(), Broken> {
+        let policy = self.subject.policy();
+        let kept = |kept: bool, what: &str| {
+            let target = &self.subject.topology().targets[usize::from(send.target.0)].name;
+            Promise::OutOfService.holds(kept, || {
+                format!("attempt {} was sent to {target} {what}", send.attempt.number)
+            })
+        };
+        kept(!self.taken_out[usize::from(send.target.0)], "although it is taken out")?;
+        kept(send.recovery.is_none() || !self.recovery_off, "although recovery is switched off")?;
+        let health_counts = policy.all_unavailable != AllUnavailable::FailOpen
+            && policy.selection.panic_threshold == Share::ONE;
+        for (breaker, targets) in self.covers.iter().enumerate() {
+            let open = self.open_until[breaker].is_some_and(|until| self.now < until);
+            let into_open = open && targets.contains(&send.target);
+            kept(!(into_open && health_counts), "although its breaker is open")?;
+        }
+        Ok(())
+    }
+
+    /// Recoveries in flight stay within what is declared for them.
+    fn within_shared_budgets(&self, send: &Send, failing: Option<TargetId>) -> Result<(), Broken> {
+        let (Some(action), Some(failing)) = (send.recovery, failing) else { return Ok(()) };
+        let this = Paid { action, failing, destination: send.target };
+        let in_flight = |same: &dyn Fn(&Paid) -> bool| {
+            self.lives.values().filter_map(|life| life.paid.as_ref()).filter(|p| same(p)).count()
+        };
+        let kept = |used: usize, max: u32, whose: &str| {
+            Promise::AttemptLimits.holds(used < max as usize, || {
+                format!("attempt {} was sent beside {used}, beyond {whose}", send.attempt.number)
+            })
+        };
+        for (i, budget) in self.subject.policy().retry_budgets.iter().enumerate() {
+            let BudgetKind::InFlight { max } = budget.kind else { continue };
+            if !budget.governs.contains(&action) {
+                continue;
+            }
+            let used = in_flight(&|paid| {
+                budget.governs.contains(&paid.action)
+                    && match budget.charged_to {
+                        ChargedTo::FailingTarget => paid.failing == this.failing,
+                        ChargedTo::Destination => paid.destination == this.destination,
+                        ChargedTo::Overall => true,
+                    }
+            });
+            kept(used, max, &format!("retry_budgets[{i}]"))?;
+        }
+        let there = &self.subject.topology().targets[usize::from(send.target.0)];
+        match there.failover_in_flight {
+            Some(max) if action != RecoveryAction::Retry => {
+                let moved = |paid: &Paid| paid.action != RecoveryAction::Retry;
+                let used = in_flight(&|p| moved(p) && p.destination == this.destination);
+                kept(used, max, "the failover_in_flight of its target")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Hashes all that decides what follows, and whether it is allowed.
+    pub fn hash_state<H: Hasher>(&self, state: &mut H) {
+        self.subject.hash_state(state);
+        (&self.lives, self.now, self.recovery_off).hash(state);
+        (&self.taken_out, &self.open_until).hash(state);
+    }
+}
+
+fn flying(lives: &mut Lives, attempt: AttemptRef) -> Option<&mut Life> {
+    lives.get_mut(&attempt.request).filter(|life| life.flying == Some(attempt))
+}
+
+/// The life of a request that is known to be open.
+fn life(lives: &mut Lives, request: RequestRef) -> &mut Life {
+    lives.get_mut(&request).expect("the request is open")
+}
