@@ -427,3 +427,33 @@ fn an_interrupt_writes_what_is_complete() {
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3, "no leftovers");
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn a_second_interrupt_ends_at_once_and_leaves_nothing() {
+    use std::io::{BufRead, BufReader};
+    let folder = folder();
+    // A world of a month is never complete here.
+    let month = SCENARIO.replacen("horizon: ", "horizon: 30d # ", 1);
+    fs::write(folder.path().join("small.yaml"), month).unwrap();
+    let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin!("windtunnel"))
+        .current_dir(folder.path())
+        .args(["run", "small.yaml", "--policy", "single", "--ledger", "rows.csv", "-o", "r.txt"])
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let entries = || fs::read_dir(folder.path()).unwrap().count();
+    while entries() < 3 {
+        assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let pid = child.id().to_string();
+    let interrupt = || std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap();
+    assert!(interrupt().success());
+    let mut said = String::new();
+    BufReader::new(child.stderr.take().unwrap()).read_line(&mut said).unwrap();
+    assert!(said.contains("once more to end at once"), "{said}");
+    assert!(interrupt().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(entries(), 1, "the scenario alone");
+}

@@ -78,19 +78,19 @@ fn share_beyond(values: &[f64], limit: f64) -> f64 {
     lab::share(values.iter().filter(|value| **value > limit).count() as u64, values.len() as u64)
 }
 
-/// Mean wait, share that waits at all and share that waits longer than a service, each with the
-/// difference that must show.
-fn assert_waits(server: &Server<'_>, notices: [f64; 3]) {
+/// Mean wait, share that waits at all and share that waits longer than `long` services, each with
+/// the difference that must show.
+fn assert_waits(server: &Server<'_>, long: f64, notices: [f64; 3]) {
     let seen = server.runs(|run| {
         let waits = waits(run);
-        [mean(&waits), share_beyond(&waits, 0.0), share_beyond(&waits, 1.0)]
+        [mean(&waits), share_beyond(&waits, 0.0), share_beyond(&waits, long)]
     });
     let of = |which: usize| seen.iter().map(|values| values[which]).collect::<Vec<f64>>();
     let (c, a) = (server.slots, server.load);
     agrees(&format!("M/M/{c} mean wait"), &of(0), theory::mmc_wait(c, a), notices[0]);
     agrees(&format!("M/M/{c} P(wait)"), &of(1), theory::erlang_c(c, a), notices[1]);
-    let beyond = theory::mmc_wait_beyond(c, a, 1.0);
-    agrees(&format!("M/M/{c} P(wait > 1)"), &of(2), beyond, notices[2]);
+    let beyond = theory::mmc_wait_beyond(c, a, long);
+    agrees(&format!("M/M/{c} P(wait > {long})"), &of(2), beyond, notices[2]);
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn one_server_at_eighty_per_cent() {
         horizon: 5_500,
         worlds: 30,
     };
-    assert_waits(&server, [0.8, 0.03, 0.05]);
+    assert_waits(&server, 1.0, [0.8, 0.03, 0.05]);
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn two_servers() {
         horizon: 3_300,
         worlds: 20,
     };
-    assert_waits(&server, [0.25, 0.03, 0.04]);
+    assert_waits(&server, 1.0, [0.25, 0.03, 0.04]);
 }
 
 #[test]
@@ -132,7 +132,22 @@ fn ten_servers() {
         horizon: 1_100,
         worlds: 20,
     };
-    assert_waits(&server, [0.05, 0.05, 0.03]);
+    assert_waits(&server, 1.0, [0.05, 0.05, 0.03]);
+}
+
+#[test]
+fn sixty_four_servers() {
+    let server = Server {
+        slots: 64,
+        queue: NO_LIMIT,
+        load: 50.0,
+        service: EXPONENTIAL,
+        warm_up: 30,
+        horizon: 330,
+        worlds: 20,
+    };
+    // A wait of a whole service happens to one attempt in thirty million here.
+    assert_waits(&server, 0.05, [0.0025, 0.03, 0.02]);
 }
 
 /// Share of the measured requests that were turned away.
@@ -169,17 +184,17 @@ fn a_bounded_queue() {
 #[test]
 fn blocking_does_not_depend_on_the_service_distribution() {
     // A lognormal of mean one second and sigma 1 has the median exp(−1/2).
-    for service in [EXPONENTIAL, "lognormal: {median: 606531us, sigma: 1}", "constant: 1s"] {
-        let server = Server {
-            slots: 10,
-            queue: 0,
-            load: 8.0,
-            service,
-            warm_up: 50,
-            horizon: 550,
-            worlds: 10,
-        };
-        let blocked = server.runs(blocked);
-        agrees(&format!("M/G/10/10, {service}"), &blocked, theory::erlang_b(10, 8.0), 0.02);
+    let services = [EXPONENTIAL, "lognormal: {median: 606531us, sigma: 1}", "constant: 1s"];
+    // Servers, load, how long, and the difference that must show.
+    for (slots, load, horizon, notice) in
+        [(10, 8.0, 550, 0.02), (64, 50.0, 250, 0.006), (64, 64.0, 150, 0.02)]
+    {
+        for service in services {
+            let server =
+                Server { slots, queue: 0, load, service, warm_up: 50, horizon, worlds: 10 };
+            let blocked = server.runs(blocked);
+            let what = format!("M/G/{slots}/{slots} at {load}, {service}");
+            agrees(&what, &blocked, theory::erlang_b(slots, load), notice);
+        }
     }
 }
