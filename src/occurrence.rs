@@ -26,6 +26,16 @@ pub enum Occurrence {
     Patience(RequestRef),
     /// The attempt found no connection: the router hears of it.
     NotSent(AttemptRef),
+    /// A proxy behind the gateway calls its provider again for this attempt.
+    UpstreamCall(AttemptRef),
+    /// A layer outside the gateway gives a try up, or sends an action again; stale unless `epoch`
+    /// is the action's.
+    Layer {
+        /// Position among the open actions.
+        action: u32,
+        /// Counts what the action's layers decided.
+        epoch: u32,
+    },
     /// A closed loop's user asks again.
     Ask {
         /// Position of the loop.

@@ -70,7 +70,7 @@ fn bytes(scenario: &Scenario, threads: usize) -> Vec<u8> {
         Ledger::new(Vec::new(), RowFormat::Csv, folder.path().into(), scenario, &names).unwrap();
     let experiment =
         run(scenario, &policies, Some(&single), &options, &ledger, &NoObserver).unwrap();
-    let catalogue = Catalogue::new(scenario.targets.iter().map(|target| target.name.as_str()));
+    let catalogue = Catalogue::of(scenario);
     let findings = Findings::of(&experiment, &catalogue, &[]).unwrap();
     let report = Report {
         scenario,

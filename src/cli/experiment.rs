@@ -91,8 +91,7 @@ struct Task<'a> {
 impl Task<'_> {
     fn perform(&self) -> Outcome {
         let common = self.common;
-        let targets = self.scenario.targets.iter().map(|target| target.name.as_str());
-        let catalogue = Catalogue::new(targets);
+        let catalogue = Catalogue::of(&self.scenario);
         let gates = parse_gates(&common.gates, &catalogue)?;
         interrupt::watch(First::CompletesWorlds);
         let mut outputs = Outputs::open(common, &self.read)?;

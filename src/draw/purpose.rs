@@ -104,6 +104,8 @@ purposes! {
     CancelTime = 46,
     /// Which stretches of a trace or profile a resampled world is made of.
     TraceBlock = 47,
+    /// How long a layer other than the gateway waits before it repeats.
+    LayerBackoff = 48,
 
     /// Start of a weather event within its stated range.
     WeatherOnset = 50,

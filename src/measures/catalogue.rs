@@ -7,6 +7,7 @@ use super::read::dollars;
 use super::{Better, Block, Measure};
 use crate::hist::Hist;
 use crate::record::{ClassTotals, SignedHist};
+use crate::scenario::{Layer, Scenario};
 use crate::stats::{Dimension, Known};
 
 /// The measures of one scenario, in the order of tables.
@@ -16,11 +17,28 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    /// All measures of a scenario with these targets, in the scenario's order.
+    /// All measures of a scenario.
+    pub fn of(scenario: &Scenario) -> Catalogue {
+        let mut catalogue = Catalogue::new(scenario.targets.iter().map(|t| t.name.as_str()));
+        if scenario.has_layers() {
+            catalogue.insert_after("recovered_by_hedge", vec![resend()]);
+            catalogue.insert_after("amplification", layers());
+        }
+        catalogue
+    }
+
+    /// All measures of a scenario with these targets, in the scenario's order, where only the
+    /// gateway repeats.
     pub fn new<'a>(targets: impl IntoIterator<Item = &'a str>) -> Catalogue {
         let lists = [answer(), outcomes(), endings(), times(), money(), parts()];
         let shares = targets.into_iter().enumerate().map(target_share);
         Catalogue { measures: lists.into_iter().flatten().chain(shares).collect() }
+    }
+
+    fn insert_after(&mut self, name: &str, more: Vec<Measure>) {
+        let after = self.measures.iter().position(|measure| measure.name == name);
+        let at = after.expect("a measure of the catalogue") + 1;
+        self.measures.splice(at..at, more);
     }
 
     /// All of them, in the order of tables.
@@ -66,7 +84,7 @@ fn answer() -> Vec<Measure> {
         row("recovered_by_failover", FRACTION, EITHER, "answered by another target, same model", Share(|c| c.answered.failover)),
         row("recovered_by_substitution", FRACTION, EITHER, "answered by another model", Share(|c| c.answered.substitution)),
         row("recovered_by_hedge", FRACTION, EITHER, "answered by a parallel second attempt", NotModelled),
-        row("attempts_per_request", ATTEMPTS, DOWN, "sent by this gateway for one request", Ratio(|c| (c.attempts as f64, c.requests as f64))),
+        row("attempts_per_request", ATTEMPTS, DOWN, "sent by this gateway for one request", Ratio(|c| (c.attempts as f64, c.received as f64))),
         quantile(Block::Answer, &ADDED, 0),
         quantile(Block::Answer, &ADDED, 2),
         row("cost_per_1k", PER_1K, DOWN, "everything billed, per 1,000 requests", Ratio(|c| (1_000.0 * dollars(c.cost), c.requests as f64))),
@@ -142,7 +160,7 @@ fn parts() -> Vec<Measure> {
         measure(Block::Parts, name, unit, better, describes, read)
     };
     vec![
-        row("amplification", CALLS, DOWN, "calls of providers for one thing a user wanted", Ratio(|c| (c.attempts as f64, c.requests as f64))),
+        row("amplification", CALLS, DOWN, "calls of providers for one thing a user wanted", Ratio(|c| (c.calls() as f64, c.requests as f64))),
         row("detection_time", SECONDS, DOWN, "from an incident's onset to the first open breaker", Incidents(|run| &run.detections)),
         row("recovery_time", SECONDS, DOWN, "from an incident's onset to success as before", Incidents(|run| &run.recoveries)),
         row("not_sent", FRACTION, DOWN, "of attempts, found no connection", Whole(|run| {
@@ -156,6 +174,28 @@ fn parts() -> Vec<Measure> {
         })),
         row("retry_budget_denied", FRACTION, EITHER, "of what retry budgets were asked, denied", Asks(|run| (run.budget_denials, run.budget_asks))),
     ]
+}
+
+fn resend() -> Measure {
+    let describes = "answered by a later request, which a layer outside the gateway sent";
+    let read = Share(|c| c.answered.resend);
+    measure(Block::Answer, "recovered_by_resend", FRACTION, EITHER, describes, read)
+}
+
+/// What each layer makes of what comes to it; together they multiply to `amplification`.
+fn layers() -> Vec<Measure> {
+    let one = |layer: Layer| {
+        let read: fn(&ClassTotals) -> (f64, f64) = match layer {
+            Layer::Application => |c| (c.application_tries() as f64, c.requests as f64),
+            Layer::Sdk => |c| (c.received as f64, c.application_tries() as f64),
+            Layer::Gateway => |c| (c.attempts as f64, c.received as f64),
+            Layer::UpstreamProxy => |c| (c.calls() as f64, c.attempts as f64),
+        };
+        let name = format!("amplification.{}", layer.name());
+        let describes = "sent on by this layer, for one that came to it";
+        measure(Block::Parts, &name, CALLS, DOWN, describes, Ratio(read))
+    };
+    Layer::ALL.into_iter().map(one).collect()
 }
 
 fn target_share((position, name): (usize, &str)) -> Measure {

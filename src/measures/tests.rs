@@ -33,6 +33,7 @@ fn unanswered(outcome: Outcome, took_ms: u64, attempts: u16) -> RequestRow {
         result,
         answered: false,
         by: None,
+        resent: false,
         transport_success: false,
         contract_success: false,
         task_success: false,
@@ -63,7 +64,10 @@ fn answered(by: Option<RecoveryAction>, took_ms: u64, added_ms: u64, attempts: u
 
 fn totals(rows: &[RequestRow]) -> ClassTotals {
     let mut class = ClassTotals::default();
-    rows.iter().for_each(|row| class.close(row));
+    for row in rows {
+        class.take(row);
+        class.close(row);
+    }
     class
 }
 

@@ -49,6 +49,8 @@ pub struct AttemptRow {
     pub cancelled: bool,
     /// False where it found no connection and was never sent.
     pub was_sent: bool,
+    /// Calls of the provider beyond the first that a proxy on the way made for it.
+    pub hidden_calls: u8,
     /// Deadline left at the send.
     pub remaining: Duration,
     /// Tokens billed.
@@ -76,6 +78,8 @@ pub struct RequestRow {
     pub answered: bool,
     /// By which action the answering attempt came; `None` for the first attempt or no answer.
     pub by: Option<RecoveryAction>,
+    /// An outer layer had sent it again before.
+    pub resent: bool,
     /// Some attempt got a complete response.
     pub transport_success: bool,
     /// The response delivered keeps its contract.

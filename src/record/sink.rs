@@ -4,6 +4,7 @@ use windtunnel_policy::Instant;
 use windtunnel_policy::event::{Action, Event};
 
 use super::{AttemptRow, RequestRow};
+use crate::scenario::Layer;
 
 /// Takes every row of a run, in the order attempts end and requests close.
 pub trait Sink {
@@ -11,10 +12,24 @@ pub trait Sink {
     fn attempt(&mut self, row: &AttemptRow);
     /// A request was closed.
     fn request(&mut self, row: &RequestRow);
+    /// An outer layer sent an action again, as this request.
+    #[inline]
+    fn resent(&mut self, _request: u64, _of: Resent) {}
     /// The router was told of `event`, and this is what it said: told the same in the same order,
     /// another router of the policy says the same.
     #[inline]
     fn routed(&mut self, _now: Instant, _event: &Event, _actions: &[Action]) {}
+}
+
+/// Where a request comes from that an outer layer sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Resent {
+    /// The action: its first request.
+    pub action: u64,
+    /// Who sent it again.
+    pub layer: Layer,
+    /// Number of the application's try, and of the SDK's within it.
+    pub tries: [u8; 2],
 }
 
 /// Keeps nothing.

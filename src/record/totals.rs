@@ -46,16 +46,19 @@ pub struct Answered {
     pub substitution: u64,
     /// By a hedge.
     pub hedge: u64,
+    /// By a later request of the same action, which an outer layer sent.
+    pub resend: u64,
 }
 
 impl Answered {
     /// All of them.
     pub fn total(&self) -> u64 {
-        self.raw + self.retry + self.failover + self.substitution + self.hedge
+        self.raw + self.retry + self.failover + self.substitution + self.hedge + self.resend
     }
 
-    fn count(&mut self, by: Option<RecoveryAction>) {
-        match by {
+    fn count(&mut self, row: &RequestRow) {
+        match row.by {
+            _ if row.resent => self.resend += 1,
             None => self.raw += 1,
             Some(RecoveryAction::Retry) => self.retry += 1,
             Some(RecoveryAction::Failover) => self.failover += 1,
@@ -70,14 +73,19 @@ impl Answered {
         self.failover += other.failover;
         self.substitution += other.substitution;
         self.hedge += other.hedge;
+        self.resend += other.resend;
     }
 }
 
 /// Totals of the measured requests of one route class.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ClassTotals {
-    /// The denominator.
+    /// The denominator: things users wanted, each once, whatever layer sent them again.
     pub requests: u64,
+    /// Tries of the application beyond the first of each.
+    pub application_repeats: u64,
+    /// Requests that came to the gateway for them.
+    pub received: u64,
     /// Answered, by action.
     pub answered: Answered,
     /// Requests with a complete response.
@@ -88,6 +96,8 @@ pub struct ClassTotals {
     pub task_success: u64,
     /// Attempts sent.
     pub attempts: u64,
+    /// Calls of providers that proxies made beyond those.
+    pub hidden_calls: u64,
     /// Everything billed, in picodollars.
     pub cost: u128,
     /// Of that, for attempts that did not produce the answer.
@@ -168,12 +178,27 @@ pub struct IntervalTotals {
 }
 
 impl ClassTotals {
-    /// Counts one closed, measured request.
-    pub fn close(&mut self, row: &RequestRow) {
-        self.requests += 1;
+    /// Tries of the application.
+    pub fn application_tries(&self) -> u64 {
+        self.requests + self.application_repeats
+    }
+
+    /// Calls of providers.
+    pub fn calls(&self) -> u64 {
+        self.attempts + self.hidden_calls
+    }
+
+    /// Counts what one closed request of the gateway took.
+    pub fn take(&mut self, row: &RequestRow) {
+        self.received += 1;
         self.attempts += u64::from(row.result.attempts);
         self.cost += u128::from(row.cost.as_pico());
         self.wasted += u128::from(row.wasted.as_pico());
+    }
+
+    /// Counts how a measured action ended: by its one request, or after all that outer layers sent.
+    pub fn close(&mut self, row: &RequestRow) {
+        self.requests += 1;
         self.transport_success += u64::from(row.transport_success);
         self.contract_success += u64::from(row.contract_success);
         self.task_success += u64::from(row.task_success);
@@ -181,7 +206,7 @@ impl ClassTotals {
         let took = row.closed - row.arrived;
         let deadline_us = u128::from(row.deadline.as_micros());
         if row.answered {
-            self.answered.count(row.by);
+            self.answered.count(row);
             let added = row.added_latency.unwrap_or_default().as_micros();
             let excess = row.excess_latency_us.unwrap_or_default();
             let ttft = row.ttft.unwrap_or(took).as_micros();
@@ -227,11 +252,14 @@ impl ClassTotals {
     /// Adds the totals of `other`.
     pub fn merge(&mut self, other: &ClassTotals) {
         self.requests += other.requests;
+        self.application_repeats += other.application_repeats;
+        self.received += other.received;
         self.answered.add(&other.answered);
         self.transport_success += other.transport_success;
         self.contract_success += other.contract_success;
         self.task_success += other.task_success;
         self.attempts += other.attempts;
+        self.hidden_calls += other.hidden_calls;
         self.cost += other.cost;
         self.wasted += other.wasted;
         self.exhausted += other.exhausted;

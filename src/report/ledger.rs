@@ -11,8 +11,8 @@ use windtunnel_policy::outcome::{FailureClass, Phase};
 use super::lines::{Lines, RowFormat};
 use super::spool::{Spool, Turns};
 use crate::experiment::{Recorder, RunId};
-use crate::record::{AttemptRow, RequestRow, Sink};
-use crate::scenario::Scenario;
+use crate::record::{AttemptRow, RequestRow, Resent, Sink};
+use crate::scenario::{Layer, Scenario};
 
 /// The columns; `docs/output.md` describes them.
 pub const LEDGER_COLUMNS: [&str; 50] = [
@@ -134,6 +134,7 @@ impl<W: Write + Send> Recorder for Ledger<W> {
             places: self.places.clone(),
             classes: self.classes.clone(),
             open: BTreeMap::new(),
+            resent: BTreeMap::new(),
             idle: Vec::new(),
             lines: Lines::new(self.format, &LEDGER_COLUMNS),
             spool: self.turns.spool(),
@@ -154,6 +155,8 @@ pub struct LedgerSink {
     classes: Vec<String>,
     /// Attempts of requests not closed yet, by request.
     open: BTreeMap<u64, Vec<AttemptRow>>,
+    /// Requests not closed yet that an outer layer sent.
+    resent: BTreeMap<u64, Resent>,
     /// Emptied lists, for reuse.
     idle: Vec<Vec<AttemptRow>>,
     lines: Lines,
@@ -169,18 +172,23 @@ impl Sink for LedgerSink {
         self.open.entry(row.request).or_insert_with(|| idle.pop().unwrap_or_default()).push(*row);
     }
 
+    fn resent(&mut self, request: u64, of: Resent) {
+        self.resent.insert(request, of);
+    }
+
     fn request(&mut self, row: &RequestRow) {
+        let sender = self.resent.remove(&row.request);
         match self.open.remove(&row.request) {
             Some(mut attempts) => {
                 for (i, attempt) in attempts.iter().enumerate() {
                     let before = i.checked_sub(1).and_then(|i| attempts[i].failure);
-                    self.write(Some((attempt, before)), row);
+                    self.write(Some((attempt, before)), row, sender);
                 }
                 attempts.clear();
                 self.idle.push(attempts);
             }
             // Never sent: a row all the same, lest the ledger hide that it failed.
-            None => self.write(None, row),
+            None => self.write(None, row, sender),
         }
         if self.lines.bytes().len() >= PIECE {
             self.spill();
@@ -198,15 +206,17 @@ impl LedgerSink {
         &mut self,
         attempt: Option<(&AttemptRow, Option<FailureClass>)>,
         request: &RequestRow,
+        sender: Option<Resent>,
     ) {
+        let repeated = sender.filter(|_| attempt.is_none_or(|(row, _)| row.number == 1));
+        let layer = repeated.map_or(Layer::Gateway, |sender| sender.layer);
         let lines = &mut self.lines;
         lines.text(&self.policy);
         lines.integer(u64::from(self.world));
         lines.integer(request.request);
-        // Nothing repeats requests yet, so each is an action of its own.
-        lines.integer(request.request);
+        lines.integer(sender.map_or(request.request, |sender| sender.action));
         lines.text(&self.classes[usize::from(request.class)]);
-        lines.text("gateway");
+        lines.text(layer.name());
         lines.truth(request.measured);
         match attempt {
             Some((row, before)) => {

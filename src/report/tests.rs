@@ -21,6 +21,7 @@ fn world(raw: u64, failover: u64) -> RunTotals {
     let attempts = 1_000 + failover;
     let mut class = ClassTotals {
         requests: 1_000,
+        received: 1_000,
         answered,
         transport_success: answered.total(),
         contract_success: answered.total(),
@@ -70,7 +71,7 @@ fn experiment() -> Experiment {
 
 fn with_report<T>(gates: &[&str], look: impl FnOnce(&Report<'_>) -> T) -> T {
     let (scenario, experiment) = (scenario(), experiment());
-    let catalogue = Catalogue::new(scenario.targets.iter().map(|target| target.name.as_str()));
+    let catalogue = Catalogue::of(&scenario);
     let known = catalogue.known();
     let gates: Vec<Gate> = gates.iter().map(|gate| Gate::parse(gate, &known).unwrap()).collect();
     let findings = Findings::of(&experiment, &catalogue, &gates).unwrap();

@@ -62,6 +62,9 @@ pub(super) fn check_card(card: &ModelCard, at: &Place<'_>) -> Result<(), InputEr
     blocks::latency(&card.latency, &at.key("latency"))?;
     blocks::capacity(&card.capacity, &at.key("capacity"))?;
     super::limits::check(&card.limits, &at.key("limits"))?;
+    if let Some(proxy) = &card.upstream_proxy {
+        super::layers::proxy(proxy, &at.key("upstream_proxy"))?;
+    }
     blocks::failures(&card.failures, &at.key("failures"))
 }
 

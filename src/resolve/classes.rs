@@ -6,9 +6,9 @@ use windtunnel_policy::target::{Group, Role, RouteClass, TargetId};
 use windtunnel_policy::{Duration, Money};
 
 use super::card::capabilities;
-use super::id;
 use super::targets::Resolved;
 use super::traffic::Load;
+use super::{id, layers};
 use crate::input::{InputError, Place, did_you_mean};
 use crate::scenario::{ClassModel, ClassSpec, Deadline, ScenarioFile, TargetModel};
 
@@ -47,6 +47,7 @@ pub(super) fn resolve(
             name: name.clone(),
             deadline: facts.deadline_total,
             reference,
+            outer: layers::outer(spec, &at)?,
             recorded: None,
         });
         classes.facts.push(facts);

@@ -9,6 +9,7 @@ mod card;
 mod classes;
 mod digest;
 mod frame;
+mod layers;
 mod limits;
 mod load;
 mod prior;

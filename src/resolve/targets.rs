@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use windtunnel_policy::Duration;
 use windtunnel_policy::target::{Capabilities, Target};
 
-use super::blocks;
 use super::card::{Card, capabilities};
+use super::{blocks, layers};
 use crate::draw::NameHash;
 use crate::input::{InputError, Place, check_name};
 use crate::scenario::{FailureModel, LimitSpec, ScenarioFile, Stick, TargetModel, TargetSpec};
@@ -55,6 +55,10 @@ fn target<'a>(
     let limits_at = place(spec.limits.is_some(), "limits");
     let limits = spec.limits.as_deref().unwrap_or(&card.limits);
     super::limits::check(limits, &limits_at)?;
+    let upstream_proxy = spec.upstream_proxy.as_ref().or(card.upstream_proxy.as_ref());
+    if let Some(proxy) = upstream_proxy {
+        layers::proxy(proxy, &place(spec.upstream_proxy.is_some(), "upstream_proxy"))?;
+    }
     if spec.weight == 0 {
         return Err(at.key("weight").error("is zero").fix("leave the target out of its group"));
     }
@@ -91,6 +95,7 @@ fn target<'a>(
         },
         quality: spec.quality.as_ref().unwrap_or(&card.quality).clone(),
         abort: spec.abort.as_ref().unwrap_or(&card.abort).clone(),
+        upstream_proxy: upstream_proxy.cloned(),
         max_output_tokens: card.max_output_tokens.get(),
     };
     let able = capabilities(&card.capabilities, &card_at.key("capabilities"))?;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use windtunnel_policy::outcome::{FailureClass, Phase};
 use windtunnel_policy::{Duration, Money, Share};
 
-use super::{DistSpec, LimitSpec, Tokens};
+use super::{DistSpec, LimitSpec, Tokens, UpstreamProxy};
 
 /// One file of `models/`. Every block names the source of its figures.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -53,6 +53,9 @@ pub struct ModelCard {
     /// What cancelling does.
     #[serde(default)]
     pub abort: Abort,
+    /// A proxy before the provider that repeats on its own; none where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upstream_proxy: Option<UpstreamProxy>,
 }
 
 /// Where figures come from.

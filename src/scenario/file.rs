@@ -8,8 +8,8 @@ use windtunnel_policy::target::SideEffects;
 use windtunnel_policy::{Duration, Money, Share};
 
 use super::{
-    Abort, Capacity, Failures, Latency, LimitSpec, Pricing, Quality, Stick, Tokens, Traffic,
-    WeatherSpec,
+    Abort, Capacity, Failures, Latency, LimitSpec, OuterLayer, Pricing, Quality, Stick, Tokens,
+    Traffic, UpstreamProxy, WeatherSpec,
 };
 
 /// One file of `scenarios/`.
@@ -86,6 +86,13 @@ pub struct ClassSpec {
     pub max_cost: Option<Money>,
     /// Targets by role.
     pub groups: Groups,
+    /// The application's own loop around whatever calls the gateway; none where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub application: Option<OuterLayer>,
+    /// The client SDK that calls the gateway, inside the application's loop; one that never
+    /// repeats where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sdk: Option<OuterLayer>,
     /// Its traffic.
     pub traffic: Traffic,
 }
@@ -162,6 +169,9 @@ pub struct TargetSpec {
     /// Replaces the card's figure.
     #[serde(default)]
     pub context_tokens: Option<Tokens>,
+    /// A proxy between the gateway and the provider that repeats on its own; replaces the card's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upstream_proxy: Option<UpstreamProxy>,
 }
 
 fn main_account() -> String {

@@ -27,6 +27,7 @@ pub(crate) fn scenario(
         name: name.clone(),
         deadline: Duration::from_secs(60),
         reference: TargetId(0),
+        outer: [None, None],
         recorded: None,
     });
     Scenario {
@@ -100,6 +101,7 @@ fn plain_target(name: &str) -> TargetModel {
         },
         quality: Quality::default(),
         abort: Abort::default(),
+        upstream_proxy: None,
         max_output_tokens: 4096,
     }
 }

@@ -5,6 +5,7 @@ mod dist_spec;
 mod file;
 #[cfg(test)]
 pub(crate) mod fixture;
+mod layers;
 mod limits;
 mod resolved;
 mod traffic;
@@ -17,6 +18,7 @@ pub use card::{
 };
 pub use dist_spec::{DistSpec, Quantity, Tokens};
 pub use file::{Background, ClassSpec, Deadline, Gateway, Groups, ScenarioFile, TargetSpec};
+pub use layers::{Layer, OuterLayer, UpstreamProxy};
 pub use limits::{Charge, LimitScope, LimitSpec, LimitUnit, Refill, RetryAfterForm, Settlement};
 pub use resolved::{
     ClassModel, FailureModel, LatencyModel, LimitModel, Recorded, Scenario, TargetModel, TraceRow,

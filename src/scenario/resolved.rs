@@ -3,7 +3,10 @@
 use windtunnel_policy::target::{TargetId, Topology};
 use windtunnel_policy::{Duration, Instant, Price, Share};
 
-use super::{Abort, Billing, Capacity, FailureShare, LimitSpec, Quality, ScenarioFile, Stick};
+use super::{
+    Abort, Billing, Capacity, FailureShare, LimitSpec, OuterLayer, Quality, ScenarioFile, Stick,
+    UpstreamProxy,
+};
 use crate::dist::Dist;
 use crate::draw::NameHash;
 use crate::input::SourceFile;
@@ -28,6 +31,14 @@ pub struct Scenario {
     pub classes: Vec<ClassModel>,
     /// The same targets and classes as the policy core sees them.
     pub topology: Topology,
+}
+
+impl Scenario {
+    /// Whether anybody but the gateway repeats.
+    pub fn has_layers(&self) -> bool {
+        let outer = self.classes.iter().flat_map(|class| &class.outer);
+        outer.flatten().next().is_some() || self.targets.iter().any(|t| t.upstream_proxy.is_some())
+    }
 }
 
 /// One target, ready to be run.
@@ -65,6 +76,8 @@ pub struct TargetModel {
     pub quality: Quality,
     /// What cancelling does.
     pub abort: Abort,
+    /// A proxy before the provider that repeats on its own.
+    pub upstream_proxy: Option<UpstreamProxy>,
     /// The most output tokens.
     pub max_output_tokens: u32,
 }
@@ -119,6 +132,8 @@ pub struct ClassModel {
     pub deadline: Duration,
     /// The yardstick of `excess_latency`, and where the `single` policy sends.
     pub reference: TargetId,
+    /// Who repeats outside the gateway, the outermost first: application, SDK.
+    pub outer: [Option<OuterLayer>; 2],
     /// Loaded arrivals, where they come from a file.
     pub recorded: Option<Recorded>,
 }

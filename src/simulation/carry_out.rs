@@ -81,21 +81,23 @@ impl Simulation<'_> {
             self.queue.push(key, Occurrence::NotSent(send.attempt));
             return;
         }
+        self.proxies.hold(now, send);
         let before = open.sent_to.iter().filter(|t| **t == send.target.0).count() as u32;
         open.sent_to.push(send.target.0);
+        let nth_on_target = self.layers.count(slot, 0, before);
         let order = Order {
             request: &open.request,
             request_index: open.index,
             attempt: send.attempt,
             target: send.target,
-            nth_on_target: before,
+            nth_on_target,
             streamed: open.request.marks.has(Marks::STREAMED),
             deadline: now + send.timeout,
         };
         let fleet = self.fleet.submit(now, &order, &mut self.queue);
         open.latest = Latest::InFlight(fleet);
         let reference = self.scenario.classes[usize::from(open.request.class)].reference;
-        if before == 0 && send.target == reference {
+        if nth_on_target == 0 && send.target == reference {
             open.unhindered = self.fleet.unhindered(fleet);
         }
         self.totals.interval(self.interval.at(now)).sent += 1;

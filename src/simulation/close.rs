@@ -4,6 +4,7 @@ use windtunnel_policy::event::{Outcome, RequestRef, Terminal};
 use windtunnel_policy::{Instant, Money};
 
 use super::Simulation;
+use super::happen::Asked;
 use super::open::{Complete, Open};
 use crate::record::{RequestRow, Sink};
 use crate::world::{Marks, World};
@@ -24,21 +25,29 @@ impl Simulation<'_> {
         let open = &mut self.open[slot];
         // A handle nobody holds: late occurrences of this request find nothing.
         open.handle.generation = open.handle.generation.wrapping_add(1);
-        let own_fault = {
-            let marks = open.request.marks;
-            marks.has(Marks::INVALID) || marks.has(Marks::CANCELS)
-        };
-        let (asker, interval) = (open.asker.take(), open.interval);
+        let asked = open.asked();
         if row.measured {
-            self.measured_open -= 1;
-            self.totals.classes[usize::from(row.class)].close(&row);
-        }
-        if !own_fault {
-            self.count_interval(&row, interval);
-            self.watch.on_close(row.arrived, row.answered);
+            self.totals.classes[usize::from(row.class)].take(&row);
         }
         sink.request(&row);
-        if let Some(asker) = asker {
+        match self.layers.of(slot) {
+            Some(action) => self.on_result(now, action, &row, world),
+            None => self.settle(now, &row, &asked, world),
+        }
+    }
+
+    /// What was asked is over, as `row` says.
+    pub(super) fn settle(&mut self, now: Instant, row: &RequestRow, asked: &Asked, world: &World) {
+        if row.measured {
+            self.measured_open -= 1;
+            self.totals.classes[usize::from(row.class)].close(row);
+        }
+        let marks = asked.request.marks;
+        if !marks.has(Marks::INVALID) && !marks.has(Marks::CANCELS) {
+            self.count_interval(row, asked.interval);
+            self.watch.on_close(row.arrived, row.answered);
+        }
+        if let Some(asker) = asked.asker {
             self.think(now, asker, world);
         }
     }
@@ -69,6 +78,7 @@ impl Simulation<'_> {
             result: *result,
             answered: answer.is_some(),
             by: answer.and_then(|c| c.recovery),
+            resent: false,
             transport_success: open.complete.is_some(),
             contract_success,
             task_success: answer.is_some_and(|c| !refused && c.task_done),

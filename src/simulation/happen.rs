@@ -14,6 +14,21 @@ use crate::queue::{EventKey, Rank};
 use crate::record::{AttemptRow, Sink};
 use crate::world::{Marks, World, WorldRequest};
 
+/// What is asked of the gateway, and who asks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked {
+    /// What the world knows of it.
+    pub(super) request: WorldRequest,
+    /// Its number in the run.
+    pub(super) index: u64,
+    /// The interval of its arrival.
+    pub(super) interval: usize,
+    /// Whether it counts in the measures.
+    pub(super) measured: bool,
+    /// The closed loop's user that waits for it.
+    pub(super) asker: Option<Asker>,
+}
+
 impl Simulation<'_> {
     /// Schedules the next question of a closed loop's user.
     pub(super) fn think(&mut self, now: Instant, asker: Asker, world: &World) {
@@ -42,9 +57,27 @@ impl Simulation<'_> {
         if !own_fault {
             self.totals.interval(interval).requests += 1;
         }
+        let asked = Asked { request, index, interval, measured, asker };
+        if self.layers.around(request.class) {
+            return self.undertake(now, asked, world, sink);
+        }
+        self.receive(now, asked, None, world, sink);
+    }
+
+    /// A request comes to the gateway, alone or as one of an action.
+    pub(super) fn receive(
+        &mut self,
+        now: Instant,
+        asked: Asked,
+        action: Option<u32>,
+        world: &World,
+        sink: &mut impl Sink,
+    ) {
+        let Asked { request, index, .. } = asked;
+        let path = action.map_or(0, |action| self.layers.path(action));
         let event = Event::Arrived(Request {
             id: index,
-            salt: request.key.draw(Purpose::Salt, NameHash::NONE, 0),
+            salt: request.key.draw(Purpose::Salt, NameHash::NONE, path),
             class: ClassId(request.class),
             input_tokens: request.input,
             max_output_tokens: request.max_output,
@@ -56,11 +89,12 @@ impl Simulation<'_> {
             self.actions.iter().find_map(Action::request).expect("an arrival leads to an action");
         let slot = handle.slot as usize;
         if let Some(open) = self.open.get_mut(slot) {
-            open.reopen(handle, request, index, interval, measured, asker);
+            open.reopen(handle, asked);
         } else {
             assert_eq!(slot, self.open.len(), "the router hands out slots in order");
-            self.open.push(Open::new(handle, request, index, interval, measured, asker));
+            self.open.push(Open::new(handle, asked));
         }
+        self.layers.hold(handle, action);
         let deadline = self.scenario.classes[usize::from(request.class)].deadline;
         if request.patience <= deadline {
             let key = EventKey::new(now + request.patience, Rank::Cancel, index, 0);
@@ -123,6 +157,8 @@ impl Simulation<'_> {
                     self.tell(now, Event::NotSent(attempt), world, sink);
                 }
             }
+            Occurrence::UpstreamCall(attempt) => self.on_upstream_call(now, attempt),
+            Occurrence::Layer { action, epoch } => self.on_layer(now, action, epoch, world, sink),
             Occurrence::Ask { closed_loop, user } if self.takes_in(now, world) => {
                 let asked = &mut self.asked[usize::from(closed_loop)][user as usize];
                 let request = world.ask(closed_loop.into(), user, *asked, now);
@@ -193,7 +229,10 @@ impl Simulation<'_> {
                 self.end_attempt(target.0, bill);
                 self.tell(now, Event::Ended { attempt, usage, answer }, world, sink);
             }
+            NoticeKind::Failed { failure, bill }
+                if self.is_hidden(now, attempt, &failure, bill) => {}
             NoticeKind::Failed { failure, bill } => {
+                let open = &mut self.open[attempt.request.slot as usize];
                 let Failure { class, status, phase, usage, .. } = failure;
                 let end = End {
                     status,

@@ -8,8 +8,10 @@ mod carry_out;
 mod close;
 mod happen;
 mod interval;
+mod layers;
 mod open;
 mod pool;
+mod proxy;
 mod recovery;
 mod watch;
 
@@ -19,8 +21,10 @@ use windtunnel_policy::target::{Group, Role, Topology};
 use windtunnel_policy::{Duration, Instant, Router};
 
 use self::interval::Interval;
+use self::layers::Actions;
 use self::open::{Asker, Open};
 use self::pool::Pool;
+use self::proxy::Proxies;
 use self::watch::Watch;
 use crate::fleet::{Fleet, Notice};
 use crate::ledger::Ledger;
@@ -42,6 +46,8 @@ pub struct Simulation<'s> {
     pool: Pool,
     watch: Watch,
     open: Vec<Open>,
+    layers: Actions,
+    proxies: Proxies,
     measured_open: u64,
     asked: Vec<Vec<u32>>,
     next_index: u64,
@@ -97,6 +103,8 @@ impl<'s> Simulation<'s> {
             pool: Pool::new(&scenario.file.gateway, targets),
             watch: Watch::new(covers, targets),
             open: Vec::with_capacity(1024),
+            layers: Actions::new(scenario),
+            proxies: Proxies::new(scenario),
             measured_open: 0,
             asked: Vec::new(),
             next_index: 0,
@@ -182,6 +190,7 @@ impl<'s> Simulation<'s> {
         self.interval.reset();
         self.pool.reset();
         self.watch.reset(world);
+        self.layers.reset();
         self.measured_open = 0;
         self.ledger = Ledger::default();
         self.next_index = world.requests.len() as u64;
@@ -210,6 +219,7 @@ impl<'s> Simulation<'s> {
             world.options.seed
         );
         self.fleet.assert_idle();
+        assert!(self.layers.is_idle(), "seed {}: an action is open", world.options.seed);
         let mut totals = std::mem::take(&mut self.totals);
         self.watch.finish(world, end, &mut totals);
         totals.budget_asks = self.router.budget_asks();

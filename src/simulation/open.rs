@@ -6,6 +6,7 @@ use windtunnel_policy::outcome::{FailureClass, Phase, Usage};
 use windtunnel_policy::target::TargetId;
 use windtunnel_policy::{Duration, Instant, Money};
 
+use super::happen::Asked;
 use crate::fleet::FleetRef;
 use crate::record::AttemptRow;
 use crate::world::WorldRequest;
@@ -61,6 +62,8 @@ pub(super) enum Latest {
     InFlight(FleetRef),
     /// In flight as the router knows it, but it found no connection.
     Unsent,
+    /// In flight as the router knows it, between two calls of a proxy.
+    Pausing,
     /// Over; the decision about it is not known yet.
     Pending,
 }
@@ -89,11 +92,7 @@ impl Open {
     pub(super) fn reopen(
         &mut self,
         handle: RequestRef,
-        request: WorldRequest,
-        index: u64,
-        interval: usize,
-        measured: bool,
-        asker: Option<Asker>,
+        Asked { request, index, interval, measured, asker }: Asked,
     ) {
         self.handle = handle;
         self.timer = (Instant::FAR_FUTURE, 0);
@@ -114,11 +113,7 @@ impl Open {
     /// A request that just arrived.
     pub(super) fn new(
         handle: RequestRef,
-        request: WorldRequest,
-        index: u64,
-        interval: usize,
-        measured: bool,
-        asker: Option<Asker>,
+        Asked { request, index, interval, measured, asker }: Asked,
     ) -> Open {
         Open {
             handle,
@@ -139,10 +134,16 @@ impl Open {
         }
     }
 
+    /// What was asked.
+    pub(super) fn asked(&self) -> Asked {
+        let Open { request, index, interval, measured, asker, .. } = *self;
+        Asked { request, index, interval, measured, asker }
+    }
+
     /// True while this attempt is in flight.
     pub(super) fn waits_for(&self, attempt: AttemptRef) -> bool {
         self.handle == attempt.request
-            && matches!(self.latest, Latest::InFlight(_) | Latest::Unsent)
+            && matches!(self.latest, Latest::InFlight(_) | Latest::Unsent | Latest::Pausing)
             && self.row.number == attempt.number
     }
 
@@ -169,6 +170,7 @@ impl Open {
             ended: now,
             cancelled: false,
             was_sent,
+            hidden_calls: 0,
             remaining: send.remaining,
             usage: Usage::default(),
             cost: Money::ZERO,
@@ -183,10 +185,18 @@ impl Open {
         row.failure = end.failure;
         row.phase = end.phase.unwrap_or_else(|| row.phase_now());
         row.cancelled = end.cancelled;
-        row.usage = end.usage;
-        row.cost = end.bill;
-        self.cost += end.bill;
+        self.bill(end.usage, end.bill);
         self.latest = Latest::Pending;
+    }
+
+    /// Adds what a call of the provider used to the bill of the attempt and of the request.
+    pub(super) fn bill(&mut self, usage: Usage, bill: Money) {
+        let billed = &mut self.row.usage;
+        billed.input = billed.input.saturating_add(usage.input);
+        billed.cached = billed.cached.saturating_add(usage.cached);
+        billed.output = billed.output.saturating_add(usage.output);
+        self.row.cost += bill;
+        self.cost += bill;
     }
 }
 
@@ -212,6 +222,7 @@ const NO_ROW: AttemptRow = AttemptRow {
     ended: Instant::ZERO,
     cancelled: false,
     was_sent: false,
+    hidden_calls: 0,
     remaining: Duration::ZERO,
     usage: Usage { input: 0, cached: 0, output: 0 },
     cost: Money::ZERO,

@@ -72,6 +72,7 @@ pub(crate) fn target(name: &str, slots: u32, service: &Shape) -> TargetModel {
         },
         quality: Quality::default(),
         abort: Abort::default(),
+        upstream_proxy: None,
         max_output_tokens: 100_000,
     }
 }

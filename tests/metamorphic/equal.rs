@@ -158,7 +158,7 @@ fn a_policy_against_itself_differs_by_exactly_nothing() {
         experiment::run(&scenario, &policies, None, &options, &NoRecorder, &NoObserver)
             .expect("it runs");
     assert_eq!(experiment.policies[0].worlds, experiment.policies[1].worlds);
-    let catalogue = Catalogue::new(scenario.targets.iter().map(|target| target.name.as_str()));
+    let catalogue = Catalogue::of(&scenario);
     let findings = Findings::of(&experiment, &catalogue, &[]).expect("no gates");
     let mut identical = 0;
     for difference in &findings.policies[1].differences {

@@ -4,6 +4,7 @@ mod accounts;
 mod changes;
 mod endings;
 mod equal;
+mod layers;
 #[path = "../common/random/mod.rs"]
 mod random;
 mod replay;

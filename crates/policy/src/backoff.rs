@@ -26,6 +26,25 @@ pub(crate) fn delay(config: &Backoff, retry_index: u32, previous: Duration, draw
     }
 }
 
+impl Backoff {
+    /// The wait before retry `retry_index` (from 0), given the wait before it (zero where there was
+    /// none) and 64 random bits: what a router waits, for other retry loops to wait the same.
+    pub fn delay(&self, retry_index: u32, previous: Duration, draw: u64) -> Duration {
+        delay(self, retry_index, previous, draw)
+    }
+}
+
+impl RetryAfter {
+    /// What `backoff` and a wait hint make together, for a retry at the place the hint came from;
+    /// `None` where the hint is too long to wait for.
+    pub fn wait(&self, backoff: Duration, hint: Option<Duration>) -> Option<Duration> {
+        match wait(self, backoff, hint, true, Duration::MAX) {
+            Wait::For { wait, .. } => Some(wait),
+            Wait::TooLong => None,
+        }
+    }
+}
+
 /// What the backoff and a provider's wait hint make together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Wait {

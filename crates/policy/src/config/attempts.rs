@@ -26,6 +26,13 @@ pub struct Attempts {
     pub allow_failover: bool,
     /// Whether model substitution is allowed at all (the product must approve the model as well).
     pub allow_substitution: bool,
+    /// Whether this gateway owns the retries of the whole action: what it gives up is answered as
+    /// not retryable, and proxies behind it are told not to repeat. Layers that heed this leave
+    /// one loop of them all.
+    // Not written where it is not set: the data, and so the hash, of a policy without it stays.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "core::ops::Not::not"))]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = false)))]
+    pub owns_retries: bool,
 }
 
 /// What an attempt budget counts.

@@ -48,6 +48,7 @@ impl Default for Attempts {
             allow_retry: true,
             allow_failover: true,
             allow_substitution: true,
+            owns_retries: false,
         }
     }
 }

@@ -76,6 +76,7 @@ impl Router {
             all_cooling: refusal.all_cooling(),
             writes: self.class(i).writes,
         };
+        let retryable = stopped.retryable() && !self.policy.attempts.owns_retries;
         let returns = refusal.earliest.map(|back| back.at.since(self.now));
         let result = Terminal {
             id: slot.request.id,
@@ -83,8 +84,8 @@ impl Router {
             status: stopped.status(),
             class: (stopped.status() != 200).then_some(stopped.visible_class()),
             stop: (stopped.status() != 200).then_some(refusal.reason),
-            retryable: stopped.retryable(),
-            retry_after: slot.lapse.hint.or(returns).filter(|_| stopped.retryable()),
+            retryable,
+            retry_after: slot.lapse.hint.or(returns).filter(|_| retryable),
             attempts: slot.attempts - slot.unsent,
             cost: slot.spent,
         };

@@ -1,0 +1,115 @@
+//! A proxy between the gateway and a provider that calls the provider again on its own. The router
+//! sees one attempt; slots, limits and bills see every call.
+
+use windtunnel_policy::event::{AttemptRef, Send};
+use windtunnel_policy::outcome::{Failure, Phase};
+use windtunnel_policy::{Duration, Instant, Money};
+
+use super::Simulation;
+use super::open::Latest;
+use crate::draw::Purpose;
+use crate::fleet::Order;
+use crate::occurrence::Occurrence;
+use crate::queue::{EventKey, Rank};
+use crate::scenario::Scenario;
+use crate::world::Marks;
+
+/// What proxies hold of the attempts in flight; empty where there is no proxy.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Proxies {
+    any: bool,
+    /// By the router's slot: when the gateway gives the attempt up, and the proxy's latest wait.
+    held: Vec<(Instant, Duration)>,
+}
+
+impl Proxies {
+    pub(super) fn new(scenario: &Scenario) -> Proxies {
+        let any = scenario.targets.iter().any(|target| target.upstream_proxy.is_some());
+        Proxies { any, held: Vec::new() }
+    }
+
+    /// Notes when the attempt that is sent now will be given up.
+    #[inline]
+    pub(super) fn hold(&mut self, now: Instant, send: &Send) {
+        if !self.any {
+            return;
+        }
+        let slot = send.attempt.request.slot as usize;
+        if slot >= self.held.len() {
+            self.held.resize(slot + 1, (Instant::ZERO, Duration::ZERO));
+        }
+        self.held[slot] = (now + send.timeout, Duration::ZERO);
+    }
+}
+
+impl Simulation<'_> {
+    /// Whether a proxy takes this failure of a call upon itself; the attempt then goes on.
+    #[inline]
+    pub(super) fn is_hidden(
+        &mut self,
+        now: Instant,
+        attempt: AttemptRef,
+        failure: &Failure,
+        bill: Money,
+    ) -> bool {
+        self.proxies.any && self.calls_again(now, attempt, failure, bill)
+    }
+
+    fn calls_again(
+        &mut self,
+        now: Instant,
+        attempt: AttemptRef,
+        failure: &Failure,
+        bill: Money,
+    ) -> bool {
+        let slot = attempt.request.slot as usize;
+        let open = &mut self.open[slot];
+        let target = &self.scenario.targets[usize::from(open.row.target.0)];
+        let Some(proxy) = &target.upstream_proxy else { return false };
+        let told = proxy.heeds_owner && self.router.policy().attempts.owns_retries;
+        let calls = open.row.hidden_calls + 1;
+        if told
+            || calls >= proxy.attempts
+            || failure.phase != Phase::BeforeHeaders
+            || !proxy.repeats.contains(&failure.status)
+        {
+            return false;
+        }
+        open.bill(failure.usage, bill);
+        open.row.hidden_calls = calls;
+        open.latest = Latest::Pausing;
+        self.ledger.bill(bill);
+        let nth = open.sent_to.iter().filter(|t| **t == open.row.target.0).count() as u32 - 1;
+        let count = self.layers.count(slot, calls, nth);
+        let draw = open.request.key.draw(Purpose::LayerBackoff, target.hash, count);
+        let previous = &mut self.proxies.held[slot].1;
+        *previous = proxy.backoff.delay(u32::from(calls) - 1, *previous, draw);
+        let key = EventKey::new(now + *previous, Rank::Timer, open.index, attempt.number);
+        self.queue.push(key, Occurrence::UpstreamCall(attempt));
+        true
+    }
+
+    /// A proxy's wait is over.
+    pub(super) fn on_upstream_call(&mut self, now: Instant, attempt: AttemptRef) {
+        let slot = attempt.request.slot as usize;
+        let open = &mut self.open[slot];
+        if !open.waits_for(attempt) || open.latest != Latest::Pausing {
+            return;
+        }
+        let target = open.row.target;
+        let nth = open.sent_to.iter().filter(|t| **t == target.0).count() as u32 - 1;
+        let order = Order {
+            request: &open.request,
+            request_index: open.index,
+            attempt,
+            target,
+            nth_on_target: self.layers.count(slot, open.row.hidden_calls, nth),
+            streamed: open.request.marks.has(Marks::STREAMED),
+            deadline: self.proxies.held[slot].0,
+        };
+        open.latest = Latest::InFlight(self.fleet.submit(now, &order, &mut self.queue));
+        if open.measured {
+            self.totals.classes[usize::from(open.request.class)].hidden_calls += 1;
+        }
+    }
+}
