@@ -6,6 +6,7 @@
 pub mod check;
 pub mod dist;
 pub mod draw;
+pub mod drill;
 pub mod experiment;
 pub mod fleet;
 pub mod hist;

@@ -7,6 +7,7 @@ use windtunnel_policy::config::Policy;
 
 use crate::input::{InputError, Place, SourceFile, check_name, did_you_mean, read_yaml};
 
+static DRILLS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/drills");
 static MODELS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/models");
 static POLICIES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/policies");
 static SCENARIOS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/scenarios");
@@ -71,12 +72,20 @@ impl Kind {
 
 /// The shipped files of a kind, sorted by name.
 pub fn list(kind: Kind) -> Vec<Shipped> {
-    let files = kind.shipped().into_iter().flat_map(Dir::files);
-    let mut found: Vec<Shipped> = files
+    kind.shipped().map(|dir| files_in(dir, kind.folder())).unwrap_or_default()
+}
+
+/// The scenarios of the safety drills, sorted by name.
+pub fn drills() -> Vec<Shipped> {
+    files_in(&DRILLS, "drills")
+}
+
+fn files_in(dir: &'static Dir<'static>, folder: &str) -> Vec<Shipped> {
+    let mut found: Vec<Shipped> = (dir.files())
         .filter_map(|file| {
             let leaf = file.path().file_name()?.to_str()?;
             let name = stem(leaf).filter(|name| !name.is_empty())?;
-            let path = format!("{}/{leaf}", kind.folder());
+            let path = format!("{folder}/{leaf}");
             Some(Shipped { name: name.to_owned(), path, text: file.contents_utf8()? })
         })
         .collect();
@@ -84,7 +93,8 @@ pub fn list(kind: Kind) -> Vec<Shipped> {
     found
 }
 
-/// The file of this name: a path on disk, or a shipped file by its bare or its file name.
+/// The file of this name: a path on disk, or a shipped file by its bare or its file name. The
+/// scenario of a drill is a shipped scenario.
 ///
 /// # Errors
 /// There is no such file, or it cannot be read; names the nearest shipped one.
@@ -111,7 +121,10 @@ fn look_up(kind: Kind, name: &str, folder: Option<&Path>) -> Result<SourceFile, 
             return SourceFile::read(&path);
         }
     }
-    let shipped = list(kind);
+    let mut shipped = list(kind);
+    if kind == Kind::Scenario {
+        shipped.extend(drills());
+    }
     let bare = stem(name).unwrap_or(name);
     if let Some(file) = shipped.iter().find(|file| file.name == bare) {
         let name = format!("{} (shipped)", file.path);

@@ -19,6 +19,8 @@ pub(super) enum Command {
     /// Put several policies through the same worlds of a scenario, and say which differences are
     /// clear.
     Compare(CompareArgs),
+    /// Put policies through the safety drills. Exit code 1 where one fails.
+    Drill(DrillArgs),
     /// Check scenarios, policies and model cards without running anything.
     Check {
         /// Files to check, or names of shipped ones.
@@ -63,6 +65,31 @@ pub(super) struct CompareArgs {
     pub(super) worlds: u32,
     #[command(flatten)]
     pub(super) common: Common,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct DrillArgs {
+    /// Policies: files, or names of shipped ones.
+    #[arg(required_unless_present = "list", value_name = "POLICY")]
+    pub(super) policies: Vec<String>,
+    /// List the drills, with what each checks.
+    #[arg(long)]
+    pub(super) list: bool,
+    /// Only this drill, by number or name; several times.
+    #[arg(long = "drill", short, value_name = "DRILL")]
+    pub(super) drills: Vec<String>,
+    /// Seed of all luck.
+    #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
+    pub(super) seed: u64,
+    /// Shape of the report.
+    #[arg(long, value_enum, default_value_t = DrillFormat::Table)]
+    pub(super) format: DrillFormat,
+    /// Write the report here instead of to standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub(super) out: Option<PathBuf>,
+    /// Print nothing but mistakes.
+    #[arg(long, short)]
+    pub(super) quiet: bool,
 }
 
 #[derive(Args, Debug)]
@@ -138,6 +165,14 @@ pub(super) enum Format {
     Json,
     /// One row per policy, route class and measure.
     Csv,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(super) enum DrillFormat {
+    /// For people.
+    Table,
+    /// One JSON object.
+    Json,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]

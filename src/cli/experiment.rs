@@ -61,7 +61,7 @@ fn files_read<P: Into<PathBuf>>(
 }
 
 /// Policies by file or name; two of one name are told apart by what the user wrote.
-fn named(written: &[String]) -> Result<Vec<Policy>, InputError> {
+pub(super) fn named(written: &[String]) -> Result<Vec<Policy>, InputError> {
     let mut policies: Vec<Policy> =
         written.iter().map(|w| load_policy(w)).collect::<Result<_, _>>()?;
     let names: Vec<String> = policies.iter().map(|policy| policy.name.clone()).collect();

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use windtunnel::check;
 use windtunnel::input::{InputError, did_you_mean, read_yaml};
-use windtunnel::library::{Kind, find, list as shipped};
+use windtunnel::library::{Kind, drills, find, list as shipped};
 use windtunnel::profile::About;
 use windtunnel::scenario::{TraceColumns, TraceLayout};
 use windtunnel::schema::schema_text;
@@ -35,6 +35,10 @@ pub(super) fn list() -> Outcome {
         for file in shipped(kind) {
             text += &format!("  {:<28} {}\n", file.name, about(kind, &file.name));
         }
+    }
+    text += "drills (scenarios too)\n";
+    for file in drills() {
+        text += &format!("  {:<28} {}\n", file.name, about(Kind::Scenario, &file.name));
     }
     print(&text)?;
     Ok(0)

@@ -1,8 +1,9 @@
 //! From the words of a command line to files and text: the only part of windtunnel that prints.
 //!
-//! Exit codes: 0 good, 1 a gate failed, 2 bad input, 3 a gate is undecided, 130 interrupted.
+//! Exit codes: 0 good, 1 a gate or a drill failed, 2 bad input, 3 a gate is undecided, 130 interrupted.
 
 mod args;
+mod drill;
 mod experiment;
 mod files;
 mod interrupt;
@@ -26,6 +27,7 @@ pub(crate) fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Run(args) => experiment::run(&args),
         Command::Compare(args) => experiment::compare(&args),
+        Command::Drill(args) => drill::drill(&args),
         Command::Check { files } => files::check(&files),
         Command::List => files::list(),
         Command::Schema { kind } => files::schema(kind),

@@ -11,7 +11,9 @@ mod run;
 
 pub use findings::{Findings, GateFinding, NoBase, PolicyFindings, TopTwo};
 pub use ranking::{Ahead, Identified, Pair, Ranking};
-pub use run::{ExperimentError, NoObserver, NoRecorder, Observer, Options, Recorder, RunId, run};
+pub use run::{
+    ExperimentError, NoObserver, NoRecorder, Observer, Options, Recorder, RunId, policy_hash, run,
+};
 
 use crate::record::RunTotals;
 use crate::weather::Incident;

@@ -285,7 +285,7 @@ fn gather(
 ) -> Result<Experiment, ExperimentError> {
     let bare = |policy: &Policy| PolicyRuns {
         name: policy.name.clone(),
-        hash: hash(policy),
+        hash: policy_hash(policy),
         worlds: Vec::new(),
     };
     let bare: Vec<PolicyRuns> = policies.iter().map(bare).collect();
@@ -337,7 +337,7 @@ fn assert_same_requests(scenario: &Scenario, world: &InWorld, number: usize) {
 }
 
 /// SHA-256 over the policy's data, in hexadecimal.
-fn hash(policy: &Policy) -> String {
+pub fn policy_hash(policy: &Policy) -> String {
     let text = serde_json::to_vec(policy).expect("a policy is plain data");
     Sha256::digest(&text).iter().map(|byte| format!("{byte:02x}")).collect()
 }

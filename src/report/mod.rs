@@ -4,6 +4,7 @@
 //! writing it is the business of the command line.
 
 mod csv;
+mod drills;
 mod format;
 mod json;
 mod ledger;
@@ -18,6 +19,7 @@ mod tests;
 mod timeline;
 mod verdict;
 
+pub use drills::{DrillReport, PolicyDrilled};
 pub use ledger::{LEDGER_COLUMNS, Ledger, LedgerSink};
 pub use lines::RowFormat;
 pub use plot::{PlotError, PlotFormat};

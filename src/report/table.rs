@@ -204,17 +204,17 @@ impl Frame {
     }
 }
 
-fn frame(columns: &[&str]) -> Table {
+pub(super) fn frame(columns: &[&str]) -> Table {
     let mut table = Table::new();
     table.load_style(presets::UTF8_BORDERS_ONLY).set_header(columns);
     table
 }
 
 /// The table without spaces at line ends, which editors and diffs stumble over.
-fn text(table: &Table) -> String {
+pub(super) fn text(table: &Table) -> String {
     table.to_string().lines().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
-fn section(title: &str, body: &str) -> String {
+pub(super) fn section(title: &str, body: &str) -> String {
     format!("{title}\n{}\n", body.trim_end())
 }

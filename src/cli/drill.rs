@@ -1,0 +1,84 @@
+//! `drill`.
+
+use std::path::PathBuf;
+
+use windtunnel::drill::{DRILLS, Drill, HeldBy};
+use windtunnel::experiment::policy_hash;
+use windtunnel::input::InputError;
+use windtunnel::report::{DrillReport, PolicyDrilled};
+use windtunnel_policy::config::Policy;
+
+use super::Outcome;
+use super::args::{DrillArgs, DrillFormat};
+use super::experiment::named;
+use super::interrupt::{self, First};
+use super::output::{OutFile, print, write_file};
+use super::same_file::refuse_overwriting;
+
+/// Puts policies through the drills.
+pub(super) fn drill(args: &DrillArgs) -> Outcome {
+    if args.list {
+        print(&listing())?;
+        return Ok(0);
+    }
+    let drills = wanted(&args.drills)?;
+    let policies = named(&args.policies)?;
+    let read: Vec<PathBuf> =
+        args.policies.iter().map(PathBuf::from).filter(|path| path.is_file()).collect();
+    let out = args.out.as_deref();
+    refuse_overwriting(&out.map(|path| ("--out", path)).into_iter().collect::<Vec<_>>(), &read)?;
+    interrupt::watch(First::EndsAtOnce);
+    let out = out.map(OutFile::create).transpose()?;
+    let policies = policies.iter().map(|policy| put_through(policy, &drills, args.seed));
+    let report = DrillReport { seed: args.seed, policies: policies.collect::<Result<_, _>>()? };
+    let text = match args.format {
+        DrillFormat::Table => report.table(),
+        DrillFormat::Json => report.json(),
+    };
+    match out {
+        Some(file) => write_file(file, text.as_bytes())?,
+        None if args.quiet => {}
+        None => print(&text)?,
+    }
+    Ok(report.exit_code())
+}
+
+/// The drills asked for, in their own order; all of them where none is.
+fn wanted(names: &[String]) -> Result<Vec<&'static Drill>, InputError> {
+    let mut drills: Vec<&Drill> =
+        names.iter().map(|name| Drill::find(name)).collect::<Result<_, _>>()?;
+    if drills.is_empty() {
+        drills = DRILLS.iter().collect();
+    }
+    drills.sort_by_key(|drill| drill.number);
+    drills.dedup();
+    Ok(drills)
+}
+
+fn put_through(
+    policy: &Policy,
+    drills: &[&'static Drill],
+    seed: u64,
+) -> Result<PolicyDrilled, InputError> {
+    let drilled = drills.iter().map(|drill| {
+        let failed =
+            |error| InputError::new(&policy.name, format!("drill {}: {error}", drill.name));
+        drill.run(policy, seed).map_err(failed)
+    });
+    Ok(PolicyDrilled {
+        name: policy.name.clone(),
+        hash: policy_hash(policy),
+        drills: drilled.collect::<Result<_, _>>()?,
+    })
+}
+
+fn listing() -> String {
+    let line = |drill: &Drill| {
+        let core = match drill.held_by {
+            HeldBy::Policy => "",
+            HeldBy::Core => " (held by the core, whatever a policy says)",
+        };
+        format!("{:>2}  {:<18} {}{core}\n", drill.number, drill.name, drill.checks)
+    };
+    DRILLS.iter().map(line).collect()
+}

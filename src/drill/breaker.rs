@@ -1,0 +1,125 @@
+//! Drill 10: a primary goes down and comes back.
+
+use windtunnel_policy::{Duration, Instant};
+
+use super::advice::NO_FAILOVER;
+use super::evidence::{Case, Evidence};
+use super::finding::{Breach, Finding, not_applicable, together};
+use crate::record::AttemptRow;
+
+const MOVES: &str = "In the second half of the outage at most a tenth of the requests go there.";
+const PROBES: &str = "Until it has answered again, at most half of the requests go there.";
+const RETURNS: &str = "At the end, at least half of the requests go there again.";
+
+/// Attempts shown of a crowd.
+const SHOWN: usize = 8;
+
+pub(super) fn moves_and_probes(evidence: &Evidence<'_>) -> Vec<Finding> {
+    if !evidence.policy.attempts.allow_failover {
+        return [MOVES, PROBES, RETURNS].map(|rule| not_applicable(rule, NO_FAILOVER)).into();
+    }
+    let outage = &evidence.world.weather.incidents[0];
+    vec![moves(evidence, outage.from, outage.to), probes(evidence, outage.to), returns(evidence)]
+}
+
+fn moves(evidence: &Evidence<'_>, from: Instant, to: Instant) -> Finding {
+    let half = from + Duration::from_micros(to.since(from).as_micros() / 2);
+    let (asked, there) = between(evidence, half, to);
+    let broken = there.len() as u64;
+    together(
+        MOVES,
+        asked,
+        (broken * 10 > asked).then(|| Breach {
+            broken,
+            seen: asked,
+            what: format!(
+                "{broken} of {asked} requests still went to `primary`, which had failed every one \
+                 for half a minute"
+            ),
+            change: match evidence.policy.breakers.is_empty() {
+                true => "add `breakers: [{}]`: the defaults open at half of twenty calls".into(),
+                false => "make a trip of `breakers` more sensitive, or `open_for` longer".into(),
+            },
+            attempts: shown(&there),
+            request: None,
+        }),
+    )
+}
+
+fn probes(evidence: &Evidence<'_>, over: Instant) -> Finding {
+    let mut there = at_primary(evidence).filter(|row| row.sent >= over).collect::<Vec<_>>();
+    there.sort_by_key(|row| row.sent);
+    let answered = there.iter().filter_map(|row| row.first_output).min();
+    let (Some(first), Some(answered)) = (there.first().map(|row| row.sent), answered) else {
+        return not_applicable(PROBES, "it was not tried again");
+    };
+    let arrived = |case: &&Case<'_>| (first..answered).contains(&case.request.arrived);
+    let asked = evidence.cases.iter().filter(arrived).count() as u64;
+    there.retain(|row| row.sent < answered);
+    let broken = there.len() as u64;
+    together(
+        PROBES,
+        asked,
+        (broken * 2 > asked).then(|| Breach {
+            broken,
+            seen: asked,
+            what: format!(
+                "{broken} attempts were sent to `primary` before its first output in the {} after \
+                 the first of them, while {asked} requests came",
+                answered.since(first)
+            ),
+            change: match evidence.policy.breakers.is_empty() {
+                true => "add `breakers: [{}]`: half-open, they send one probe at a time".into(),
+                false => {
+                    "set `after_open: half_open` in `breakers`, with few `probes.concurrent`".into()
+                }
+            },
+            attempts: shown(&there),
+            request: None,
+        }),
+    )
+}
+
+fn returns(evidence: &Evidence<'_>) -> Finding {
+    let to = evidence.world.measured_to;
+    let (asked, there) = between(evidence, to.saturating_sub(Duration::from_secs(60)), to);
+    let broken = asked - there.len() as u64;
+    together(
+        RETURNS,
+        asked,
+        (broken * 2 > asked).then(|| Breach {
+            broken,
+            seen: asked,
+            what: format!(
+                "{broken} of {asked} requests of the last minute still avoided `primary`, which had \
+                 been well for five minutes"
+            ),
+            change: "shorten `open_for`, its `growth.max`, the `ramp` of `breakers`, or `isolation`"
+                .into(),
+            attempts: Vec::new(),
+            request: None,
+        }),
+    )
+}
+
+/// How many requests arrived in this time, and the first attempt of each that went to the primary.
+fn between<'a>(evidence: &Evidence<'a>, from: Instant, to: Instant) -> (u64, Vec<&'a AttemptRow>) {
+    let primary = evidence.named("primary");
+    let cases = evidence.cases.iter().filter(|case| (from..to).contains(&case.request.arrived));
+    let (mut asked, mut there) = (0, Vec::new());
+    for case in cases {
+        asked += 1;
+        there.extend(case.attempts.iter().find(|row| row.target == primary));
+    }
+    (asked, there)
+}
+
+fn at_primary<'a>(evidence: &Evidence<'a>) -> impl Iterator<Item = &'a AttemptRow> {
+    let primary = evidence.named("primary");
+    let all: Vec<&AttemptRow> = evidence.cases.iter().flat_map(|c| c.attempts.clone()).collect();
+    all.into_iter().filter(move |row| row.target == primary)
+}
+
+fn shown(rows: &[&AttemptRow]) -> Vec<AttemptRow> {
+    rows.iter().take(SHOWN).map(|row| **row).collect()
+}

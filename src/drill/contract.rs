@@ -1,0 +1,160 @@
+//! Drills 5 and 11: requests that no target can serve, and targets that cannot serve a request.
+
+use windtunnel_policy::config::Blame;
+use windtunnel_policy::event::Outcome;
+use windtunnel_policy::outcome::FailureClass;
+use windtunnel_policy::target::{Capabilities, TargetId};
+
+use super::advice::ended;
+use super::evidence::{Case, Evidence};
+use super::finding::{Finding, Sight, each};
+
+/// Drill 5.
+pub(super) fn invalid_request(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let malformed = |case: &Case<'_>| {
+        let result = &case.request.result;
+        let own = result.status == 400 && result.class == Some(FailureClass::ClientInvalid);
+        let right = case.attempts.len() == 1 && own && !result.retryable;
+        Sight::of((!right).then(|| went(evidence, case)))
+    };
+    let blocked = |case: &Case<'_>| {
+        let once = case.attempts.len() == 1 && !case.request.answered;
+        Sight::of((!once).then(|| went(evidence, case)))
+    };
+    let refused = |case: &Case<'_>| {
+        let right = case.attempts.len() == 1 && case.request.result.outcome == Outcome::Refused(1);
+        Sight::of((!right).then(|| went(evidence, case)))
+    };
+    let closed = |class: FailureClass| {
+        move |_: &Case<'_>| {
+            let row = evidence.policy.matrix.row(class);
+            let blame = if row.blame == Blame::No { "" } else { ", blame: no" };
+            let cells = format!("retry: no, failover: no, substitution: no{blame}");
+            format!(
+                "set `matrix: {{{}: {{{cells}}}}}`: the fault is not the target's",
+                class.name()
+            )
+        }
+    };
+    vec![
+        each(
+            "A malformed request ends with its own 400, after one attempt.",
+            evidence.of("malformed"),
+            malformed,
+            closed(FailureClass::ClientInvalid),
+            "no request came",
+        ),
+        each(
+            "A blocked prompt is not sent again for the same model.",
+            evidence.of("blocked"),
+            blocked,
+            closed(FailureClass::ContentPolicy),
+            "no request came",
+        ),
+        each(
+            "A valid refusal is returned as the result it is.",
+            evidence.of("refused"),
+            refused,
+            closed(FailureClass::Refusal),
+            "no request came",
+        ),
+    ]
+}
+
+/// Where a request went, and how it ended.
+fn went(evidence: &Evidence<'_>, case: &Case<'_>) -> String {
+    let names: Vec<String> =
+        case.attempts.iter().map(|row| format!("`{}`", evidence.target(row.target).name)).collect();
+    match names.as_slice() {
+        [] | [_] => ended(case),
+        names => format!("went to {}, and {}", names.join(", then "), ended(case)),
+    }
+}
+
+/// Drill 11.
+pub(super) fn no_match(evidence: &Evidence<'_>) -> Vec<Finding> {
+    vec![
+        tools(evidence),
+        schema(evidence),
+        delivered(evidence),
+        window(evidence),
+        overflow(evidence),
+    ]
+}
+
+const CORE: &str = "nothing: the policy core is at fault";
+
+fn tools(evidence: &Evidence<'_>) -> Finding {
+    let rule = "A request that needs tools is never sent to a target without them.";
+    let needed = Capabilities::named("tools").expect("tools are a capability");
+    let look = |case: &Case<'_>| {
+        let unable = |id: TargetId| !evidence.facts(id).capabilities.covers(needed);
+        let wrong = case.attempts.iter().find(|row| unable(row.target));
+        Sight::of(wrong.map(|_| went(evidence, case)))
+    };
+    each(rule, evidence.of("needs-tools"), look, |_| CORE.into(), "no request came")
+}
+
+fn schema(evidence: &Evidence<'_>) -> Finding {
+    let rule = "After an answer that breaks its schema, only validated targets are tried.";
+    let able = Capabilities::named("structured_output").expect("schemas are a capability");
+    let look = |case: &Case<'_>| {
+        let broken = |f| f == Some(FailureClass::ContractFailure);
+        let Some(at) = case.attempts.iter().position(|row| broken(row.failure)) else {
+            return Sight::Nothing;
+        };
+        let unvalidated = |id: TargetId| !evidence.facts(id).capabilities.covers(able);
+        let wrong = case.attempts[at + 1..].iter().find(|row| unvalidated(row.target));
+        Sight::of(wrong.map(|row| {
+            let target = &evidence.target(row.target).name;
+            format!("went on to `{target}`, which is not validated for the schema")
+        }))
+    };
+    let change = |_: &Case<'_>| {
+        "set `matrix: {contract_failure: {failover: if_validated, substitution: \
+         if_approved_and_validated}}`"
+            .to_owned()
+    };
+    each(rule, evidence.of("breaks-schema"), look, change, "no answer broke its schema")
+}
+
+fn delivered(evidence: &Evidence<'_>) -> Finding {
+    let rule = "An answer known to break its schema is never delivered as good.";
+    let look = |case: &Case<'_>| {
+        let answered = matches!(case.request.result.outcome, Outcome::Answered(_));
+        Sight::of((answered && !case.request.contract_success).then(|| ended(case)))
+    };
+    each(rule, evidence.of("breaks-schema"), look, |_| CORE.into(), "no request came")
+}
+
+fn window(evidence: &Evidence<'_>) -> Finding {
+    let rule = "A prompt is never sent to a target whose window it exceeds.";
+    let look = |case: &Case<'_>| {
+        let small = |id: TargetId| evidence.facts(id).context_tokens < case.asked.input;
+        let wrong = case.attempts.iter().find(|row| small(row.target));
+        Sight::of(wrong.map(|_| went(evidence, case)))
+    };
+    each(rule, evidence.of("long-prompt"), look, |_| CORE.into(), "no request came")
+}
+
+fn overflow(evidence: &Evidence<'_>) -> Finding {
+    let rule = "A prompt that was too long goes on only to a larger window.";
+    let look = |case: &Case<'_>| {
+        let too_long = |f| f == Some(FailureClass::ContextOverflow);
+        let Some(at) = case.attempts.iter().position(|row| too_long(row.failure)) else {
+            return Sight::Nothing;
+        };
+        let window = |id: TargetId| evidence.facts(id).context_tokens;
+        let had = window(case.attempts[at].target);
+        let wrong = case.attempts[at + 1..].iter().find(|row| window(row.target) <= had);
+        Sight::of(wrong.map(|row| {
+            let target = &evidence.target(row.target).name;
+            format!("too long for {had} tokens, it went to `{target}` with {}", window(row.target))
+        }))
+    };
+    let change = |_: &Case<'_>| {
+        "set `matrix: {context_overflow: {retry: no, failover: no, substitution: larger_window}}`"
+            .to_owned()
+    };
+    each(rule, evidence.of("too-long"), look, change, "no prompt was too long")
+}

@@ -1,0 +1,106 @@
+//! Drills 1 and 7: recovery that must come, and the error where none can.
+
+use windtunnel_policy::config::AllUnavailable;
+use windtunnel_policy::event::Outcome;
+
+use super::advice::{self, NO_FAILOVER, ended};
+use super::evidence::{Case, Evidence};
+use super::finding::{Finding, Sight, each, not_applicable};
+
+/// Drill 1. Health may have moved the traffic already, so that the healthy target answers at once.
+pub(super) fn primary_down(evidence: &Evidence<'_>) -> Vec<Finding> {
+    [
+        ("refused", "Where connections are refused, the target of the same model answers."),
+        ("overloaded", "Where the primary answers 503, the target of the same model answers."),
+        ("silent", "Where the primary is silent, the target of the same model answers in time."),
+    ]
+    .map(|(class, rule)| same_model_answers(evidence, class, rule))
+    .into()
+}
+
+fn same_model_answers(evidence: &Evidence<'_>, class: &str, rule: &'static str) -> Finding {
+    if !evidence.policy.attempts.allow_failover {
+        return not_applicable(rule, NO_FAILOVER);
+    }
+    let (healthy, substitute) = (evidence.named("healthy"), evidence.named("substitute"));
+    let look = |case: &Case<'_>| {
+        let first = |id| case.attempts.iter().position(|row| row.target == id);
+        let jumped = first(substitute).is_some_and(|at| first(healthy).is_none_or(|h| at < h));
+        Sight::of(match case.answer() {
+            _ if jumped => Some("went to a substitute before the target of its own model".into()),
+            Some(answer) if answer.target == healthy => None,
+            _ => Some(ended(case)),
+        })
+    };
+    let change = |case: &Case<'_>| advice::to_fail_over(case, evidence.policy);
+    each(rule, evidence.of(class), look, change, "no request came")
+}
+
+/// Drill 7.
+pub(super) fn all_exhausted(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let policy = evidence.policy;
+    let clear = |case: &Case<'_>| {
+        let result = &case.request.result;
+        let is_error = !case.request.answered
+            && result.status >= 400
+            && result.class.is_some()
+            && result.stop.is_some();
+        Sight::of(match case.closings {
+            1 if is_error => None,
+            1 => Some(ended(case)),
+            n => Some(format!("was closed {n} times")),
+        })
+    };
+    let counted = |case: &Case<'_>| {
+        let sent = case.attempts.iter().filter(|row| row.was_sent).count();
+        let told = usize::from(case.request.result.attempts);
+        let wrong =
+            (told != sent).then(|| format!("its error speaks of {told} attempts, not {sent}"));
+        Sight::of(wrong)
+    };
+    let core = |_: &Case<'_>| "nothing: the policy core is at fault".to_owned();
+    vec![
+        each(
+            "Each request ends once, with an error that names status, class and reason.",
+            evidence.of("chat"),
+            clear,
+            core,
+            "no request came",
+        ),
+        each(
+            "The error counts the attempts that were sent.",
+            evidence.of("chat"),
+            counted,
+            core,
+            "no request came",
+        ),
+        in_good_time(evidence, policy.all_unavailable),
+    ]
+}
+
+fn in_good_time(evidence: &Evidence<'_>, all_unavailable: AllUnavailable) -> Finding {
+    const RULE: &str = "The error comes once all that is allowed was tried, not at the deadline.";
+    if all_unavailable == AllUnavailable::WaitForEarliest {
+        let reason = "the policy waits for a target to return, by design \
+                      (all_unavailable: wait_for_earliest)";
+        return not_applicable(RULE, reason);
+    }
+    let look = |case: &Case<'_>| {
+        let late =
+            case.request.result.outcome == Outcome::Deadline || case.request.closed >= case.due();
+        Sight::of(late.then(|| {
+            let left = format!("was kept waiting for its whole {}", case.request.deadline);
+            format!("{left}, though every target had failed long before; {}", ended(case))
+        }))
+    };
+    let change = |case: &Case<'_>| {
+        format!(
+            "lower `attempts.max` ({}) or `attempts.max_same_target` ({}): {} attempts were sent \
+             to targets that were down",
+            evidence.policy.attempts.max,
+            evidence.policy.attempts.max_same_target,
+            case.attempts.len()
+        )
+    };
+    each(RULE, evidence.of("chat"), look, change, "no request came")
+}

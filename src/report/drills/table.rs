@@ -1,0 +1,205 @@
+//! Verdicts first; then, failure by failure, what broke, what to change, and the rows.
+
+use comfy_table::CellAlignment;
+use windtunnel_policy::Instant;
+use windtunnel_policy::config::RecoveryAction;
+use windtunnel_policy::event::Decision;
+use windtunnel_policy::outcome::FailureClass;
+
+use super::{DrillReport, PolicyDrilled};
+use crate::drill::{Breach, Drilled, Verdict};
+use crate::record::AttemptRow;
+use crate::report::VERSION;
+use crate::report::notes::short_hash;
+use crate::report::table::{frame, section, text};
+
+pub(super) fn render(report: &DrillReport) -> String {
+    let mut sections = vec![head(report)];
+    match report.policies.as_slice() {
+        [policy] => {
+            sections.push(section("Drills", &verdicts(policy)));
+            sections.extend(policy.failed().map(failure));
+        }
+        policies => {
+            sections.push(section("Drills", &matrix(policies)));
+            sections.extend(policies.iter().filter_map(remarks));
+        }
+    }
+    sections.push(section("Conclusion", &conclusion(report)));
+    sections.join("\n")
+}
+
+fn head(report: &DrillReport) -> String {
+    let mut lines = vec![format!("windtunnel {VERSION}")];
+    for policy in &report.policies {
+        lines.push(format!("policy     {} ({})", policy.name, short_hash(&policy.hash)));
+    }
+    lines.push(format!("seed       {}", report.seed));
+    lines.join("\n") + "\n"
+}
+
+fn label(drilled: &Drilled) -> [String; 2] {
+    [drilled.drill.number.to_string(), drilled.drill.name.to_owned()]
+}
+
+/// One row per drill.
+fn verdicts(policy: &PolicyDrilled) -> String {
+    let mut table = frame(&["", "drill", "verdict", ""]);
+    for drilled in &policy.drills {
+        let [number, name] = label(drilled);
+        let remark = match &drilled.verdict {
+            Verdict::Passed { .. } => drilled.drill.checks.to_owned(),
+            Verdict::Failed(_) => {
+                let (broken, all) = (broken(drilled).count(), drilled.findings.len());
+                format!("{broken} of {all} rules broken, see below")
+            }
+            Verdict::NotApplicable(reason) => reason.clone(),
+        };
+        table.add_row([number, name, word(&drilled.verdict).into(), remark]);
+    }
+    right_first(&mut table);
+    text(&table)
+}
+
+/// One row per drill, one column per policy.
+fn matrix(policies: &[PolicyDrilled]) -> String {
+    let names = policies.iter().map(|policy| policy.name.as_str());
+    let columns: Vec<&str> = ["", "drill"].into_iter().chain(names).collect();
+    let mut table = frame(&columns);
+    for (at, drilled) in policies[0].drills.iter().enumerate() {
+        let cells = policies.iter().map(|policy| word(&policy.drills[at].verdict).to_owned());
+        table.add_row(label(drilled).into_iter().chain(cells));
+    }
+    right_first(&mut table);
+    text(&table)
+}
+
+fn right_first(table: &mut comfy_table::Table) {
+    let numbers = table.column_mut(0).expect("the column was made with the table");
+    numbers.set_cell_alignment(CellAlignment::Right);
+}
+
+fn word(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Passed { .. } => "pass",
+        Verdict::Failed(_) => "FAIL",
+        Verdict::NotApplicable(_) => "n/a",
+    }
+}
+
+/// A policy's failures in short, and why drills do not apply to it.
+fn remarks(policy: &PolicyDrilled) -> Option<String> {
+    let mut lines = Vec::new();
+    for drilled in &policy.drills {
+        let [number, name] = label(drilled);
+        match &drilled.verdict {
+            Verdict::Passed { .. } => {}
+            Verdict::NotApplicable(reason) => {
+                lines.push(format!("{number:>2} {name}: n/a, {reason}"))
+            }
+            Verdict::Failed(_) => {
+                for (rule, breach) in broken(drilled) {
+                    lines.push(format!("{number:>2} {name}: FAIL. {rule}"));
+                    lines.push(format!(
+                        "      {} of {} did not: {}",
+                        breach.broken, breach.seen, breach.what
+                    ));
+                    lines.push(format!("      {}", breach.change));
+                }
+            }
+        }
+    }
+    (!lines.is_empty()).then(|| section(&policy.name, &lines.join("\n")))
+}
+
+fn broken(drilled: &Drilled) -> impl Iterator<Item = (&'static str, &Breach)> {
+    drilled.findings.iter().filter_map(|finding| match &finding.verdict {
+        Verdict::Failed(breach) => Some((finding.rule, &**breach)),
+        _ => None,
+    })
+}
+
+fn failure(drilled: &Drilled) -> String {
+    let [number, name] = label(drilled);
+    let rules: Vec<String> = broken(drilled).map(|(rule, b)| breach(drilled, rule, b)).collect();
+    section(&format!("{number} {name}: FAIL"), &rules.join("\n"))
+}
+
+fn breach(drilled: &Drilled, rule: &str, breach: &Breach) -> String {
+    let mut lines = vec![
+        format!("must hold  {rule}"),
+        format!("broken     {} of {}; {}", breach.broken, breach.seen, breach.what),
+        format!("to do      {}", breach.change),
+    ];
+    if let Some(request) = &breach.request {
+        lines.push(format!(
+            "request    {} of class {}, arrived at {} s, ended at {} s as {} (status {})",
+            request.request,
+            drilled.classes[usize::from(request.class)],
+            seconds(request.arrived),
+            seconds(request.closed),
+            request.result.outcome.name(),
+            request.result.status,
+        ));
+    }
+    let rows =
+        if breach.attempts.is_empty() { String::new() } else { rows(drilled, &breach.attempts) };
+    lines.join("\n") + "\n" + &rows
+}
+
+/// The attempts, as the ledger has them.
+fn rows(drilled: &Drilled, attempts: &[AttemptRow]) -> String {
+    let columns = ["request", "attempt", "target", "recovery", "waited", "sent", "ended"];
+    let more = ["status", "failure", "breaker", "then"];
+    let columns: Vec<&str> = columns.into_iter().chain(more).collect();
+    let mut table = frame(&columns);
+    for row in attempts {
+        table.add_row([
+            row.request.to_string(),
+            row.number.to_string(),
+            drilled.targets[usize::from(row.target.0)].clone(),
+            row.recovery.map_or("first", RecoveryAction::name).into(),
+            row.waited.to_string(),
+            format!("{} s", seconds(row.sent)),
+            format!("{} s", seconds(row.ended)),
+            row.status.to_string(),
+            row.failure.map_or("–", FailureClass::name).into(),
+            row.breaker.name().into(),
+            next(row),
+        ]);
+    }
+    text(&table)
+}
+
+fn next(row: &AttemptRow) -> String {
+    match row.decision {
+        None => "–".into(),
+        Some(Decision::Recover { action, .. }) => action.name().into(),
+        Some(Decision::Stop(reason)) => format!("stop: {}", reason.name()),
+    }
+}
+
+/// Seconds to the millisecond.
+fn seconds(at: Instant) -> String {
+    let ms = at.as_micros() / 1_000;
+    format!("{}.{:03}", ms / 1_000, ms % 1_000)
+}
+
+fn conclusion(report: &DrillReport) -> String {
+    let of = |policy: &PolicyDrilled| {
+        let failed: Vec<String> = policy.failed().map(|d| d.drill.name.to_owned()).collect();
+        let is_na = |d: &&Drilled| matches!(d.verdict, Verdict::NotApplicable(_));
+        let rest = match policy.drills.iter().filter(is_na).count() {
+            0 => String::new(),
+            1 => "; one does not apply".into(),
+            n => format!("; {n} do not apply"),
+        };
+        let all = policy.drills.len();
+        let name = &policy.name;
+        match failed.len() {
+            0 => format!("`{name}` fails none of {all} drills{rest}."),
+            n => format!("`{name}` FAILS {n} of {all} drills: {}{rest}.", failed.join(", ")),
+        }
+    };
+    report.policies.iter().map(of).collect::<Vec<_>>().join("\n")
+}
