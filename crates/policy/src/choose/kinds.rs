@@ -64,8 +64,8 @@ impl Chooser<'_> {
             larger_than: 0,
             wait,
         };
-        let (target, group) = self.search(&self.class.equivalent, terms)?;
-        Ok(self.choice(target, group, terms))
+        let found = self.search(&self.class.equivalent, terms)?;
+        Ok(self.choice(found, terms))
     }
 
     pub(super) fn substitution(&mut self, row: Row) -> Result<Choice, Refusal> {
@@ -82,8 +82,8 @@ impl Chooser<'_> {
             },
             wait,
         };
-        let (target, group) = self.search(&self.class.substitutes, terms)?;
-        Ok(self.choice(target, group, terms))
+        let found = self.search(&self.class.substitutes, terms)?;
+        Ok(self.choice(found, terms))
     }
 
     /// The whole walk again: every target whose failures allow it, the latest included.
@@ -120,15 +120,15 @@ impl Chooser<'_> {
             // A wait hint is about the latest target only.
             wait: self.wait_before(index, false, Duration::ZERO)?.0,
         };
-        let (target, group) = self.search(&self.class.equivalent, terms)?;
-        if target != self.slot().flight.target {
-            return Ok(self.choice(target, group, terms));
+        let found = self.search(&self.class.equivalent, terms)?;
+        if found.target != self.slot().flight.target {
+            return Ok(self.choice(found, terms));
         }
         self.retry(row, index).or_else(|refusal| {
             let others = Terms { latest: false, ..terms };
             let found = self.search(&self.class.equivalent, others);
-            let (target, group) = found.map_err(|other| refusal.and(other))?;
-            Ok(self.choice(target, group, others))
+            let found = found.map_err(|other| refusal.and(other))?;
+            Ok(self.choice(found, others))
         })
     }
 

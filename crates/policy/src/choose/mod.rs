@@ -118,6 +118,15 @@ struct Terms {
     wait: Duration,
 }
 
+/// What a search found.
+#[derive(Clone, Copy)]
+struct Found {
+    target: TargetId,
+    group: u8,
+    /// In a group whose health is not believed: out of service or not, the target is used.
+    panic: bool,
+}
+
 impl<'a> Chooser<'a> {
     /// The first attempt: of the class's own model, else of an approved substitute.
     ///
@@ -138,7 +147,7 @@ impl<'a> Chooser<'a> {
             }
             self.search(&self.class.substitutes, terms).map_err(|other| own.and(other))
         });
-        found.map(|(target, group)| self.choice(target, group, terms))
+        found.map(|found| self.choice(found, terms))
     }
 
     /// A recovery of this kind after the latest attempt failed with a class of this row.
@@ -185,15 +194,15 @@ impl<'a> Chooser<'a> {
         in_service && !self.remaining(Duration::ZERO).is_zero()
     }
 
-    fn choice(&self, target: TargetId, group: u8, terms: Terms) -> Choice {
+    fn choice(&self, found: Found, terms: Terms) -> Choice {
         Choice {
-            target,
-            group,
+            target: found.target,
+            group: found.group,
             action: terms.action,
             wait: terms.wait,
             honoured: None,
             round: self.slot().round,
-            fail_open: self.fail_open,
+            fail_open: self.fail_open || found.panic,
         }
     }
 

@@ -1,7 +1,7 @@
 //! The search itself: eligibility target by target, then the strategy's choice.
 
 use super::room::estimated_cost;
-use super::{Chooser, Refusal, Return, Terms};
+use super::{Chooser, Found, Refusal, Return, Terms};
 use crate::config::{RecoveryAction, Selection, Sticky, Strategy};
 use crate::event::StopReason;
 use crate::gates::{self, Gate, Used};
@@ -19,7 +19,7 @@ impl Chooser<'_> {
         &mut self,
         segments: &[Segment],
         terms: Terms,
-    ) -> Result<(TargetId, u8), Refusal> {
+    ) -> Result<Found, Refusal> {
         let mut refusal = Refusal::from(StopReason::NoEligibleTarget);
         let takes_first = takes_first(&self.policy.selection);
         let ramp_draw = self.ramp_draw();
@@ -47,12 +47,13 @@ impl Chooser<'_> {
                     continue;
                 }
                 if takes_first {
-                    return Ok((target, segment.group));
+                    return Ok(Found { target, group: segment.group, panic });
                 }
                 eligible.insert(target);
             }
             if !eligible.is_empty() {
-                return Ok((self.pick(segment, eligible), segment.group));
+                let target = self.pick(segment, eligible);
+                return Ok(Found { target, group: segment.group, panic });
             }
         }
         Err(refusal)
