@@ -46,6 +46,11 @@ impl Health {
         }
     }
 
+    /// Whether nothing at all is known against a target. False says only that it needs a look.
+    pub(crate) fn is_well(&self, target: TargetId) -> bool {
+        self.breakers.all_closed(target) && self.standing.is_in(target)
+    }
+
     /// Why a target may not get an attempt with this draw at `now`; `None` where it may.
     pub(crate) fn standstill(
         &self,

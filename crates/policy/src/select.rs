@@ -9,7 +9,7 @@ use crate::{Instant, Money};
 
 /// What a choice may rest on.
 #[derive(Debug)]
-pub(crate) struct Choice<'a, C> {
+pub(crate) struct Choice<'a, C, D> {
     /// The group, in the order the product prefers.
     pub(crate) order: &'a [TargetId],
     /// The targets that passed the gates; others are never chosen.
@@ -23,16 +23,16 @@ pub(crate) struct Choice<'a, C> {
     /// Whose turn it is: a position in `order`, kept for the group from choice to choice.
     pub(crate) turn: &'a mut u16,
     /// Random bits of this choice.
-    pub(crate) draw: u64,
+    pub(crate) draw: D,
     /// When it is made.
     pub(crate) now: Instant,
 }
 
 /// The chosen target; `None` where none of the group is eligible. Ties go to the earlier in the
 /// group's order.
-pub(crate) fn pick<C: Fn(TargetId) -> Money>(
+pub(crate) fn pick<C: Fn(TargetId) -> Money, D: Fn() -> u64>(
     strategy: Strategy,
-    mut choice: Choice<'_, C>,
+    mut choice: Choice<'_, C, D>,
 ) -> Option<TargetId> {
     match strategy {
         Strategy::Ordered => choice.candidates().next(),
@@ -49,14 +49,14 @@ pub(crate) fn pick<C: Fn(TargetId) -> Money>(
     }
 }
 
-impl<C> Choice<'_, C> {
+impl<C, D: Fn() -> u64> Choice<'_, C, D> {
     fn candidates(&self) -> impl Iterator<Item = TargetId> {
         self.order.iter().copied().filter(|target| self.eligible.contains(*target))
     }
 
     fn weighted(&self) -> Option<TargetId> {
         let weight = |target: TargetId| u64::from(self.targets[usize::from(target.0)].weight);
-        let mut rest = below(self.draw, self.candidates().map(weight).sum());
+        let mut rest = below((self.draw)(), self.candidates().map(weight).sum());
         self.candidates().find(|target| {
             let chosen = rest < weight(*target);
             rest = rest.saturating_sub(weight(*target));
@@ -77,8 +77,9 @@ impl<C> Choice<'_, C> {
 
     fn less_loaded_of_two(&self) -> Option<TargetId> {
         let n = self.candidates().count() as u64;
-        let first = below(self.draw, n);
-        let other = below(again(self.draw), n.saturating_sub(1));
+        let draw = (self.draw)();
+        let first = below(draw, n);
+        let other = below(again(draw), n.saturating_sub(1));
         // The second is drawn from all but the first.
         let other = if other >= first { other + 1 } else { other };
         let first = self.candidates().nth(first as usize)?;
@@ -123,7 +124,7 @@ mod tests {
                 load: &self.load,
                 cost: |t: TargetId| Money::from_pico([7, 5, 5, 9][usize::from(t.0)]),
                 turn: &mut self.turn,
-                draw,
+                draw: || draw,
                 now: Instant::ZERO,
             };
             pick(strategy, choice).map(|t| t.0)

@@ -87,6 +87,11 @@ pub(crate) struct Slot {
     pub(crate) stage: Stage,
     pub(crate) request: Request,
     pub(crate) arrived: Instant,
+    /// End of the product's limit on the whole.
+    pub(crate) deadline: Instant,
+    /// When the first output must have been released: the limit of a streamed request until it
+    /// is. A caller who does not stream sees no first output.
+    pub(crate) first_output_by: Instant,
     /// End of the policy's own total limit; free waits move it.
     pub(crate) policy_deadline: Instant,
     /// When the armed timer fires; [`Instant::FAR_FUTURE`] where none is armed.
@@ -114,15 +119,6 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    /// When the first output must have been released: the limit of a streamed request until it
-    /// is. A caller who does not stream sees no first output.
-    pub(crate) fn first_output_deadline(&self, class: &ClassPlan) -> Instant {
-        if !self.request.streamed || self.flight.committed {
-            return Instant::FAR_FUTURE;
-        }
-        self.arrived + class.first_output
-    }
-
     /// A slot that holds nothing.
     const FREE: Slot = Slot {
         generation: 0,
@@ -137,6 +133,8 @@ impl Slot {
             session: 0,
         },
         arrived: Instant::ZERO,
+        deadline: Instant::FAR_FUTURE,
+        first_output_by: Instant::FAR_FUTURE,
         policy_deadline: Instant::FAR_FUTURE,
         armed: Instant::FAR_FUTURE,
         epoch: 0,
@@ -183,6 +181,15 @@ pub(crate) struct Slots {
     groups: usize,
 }
 
+/// What a request tried on one target.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tried {
+    /// Attempts there.
+    pub(crate) attempts: u16,
+    /// The latest failure there forbids another.
+    pub(crate) excluded: bool,
+}
+
 /// Marks a target whose latest failure forbids another attempt there.
 const EXCLUDED: u16 = 1 << 15;
 
@@ -192,8 +199,9 @@ impl Slots {
         Slots { slots: Vec::new(), free: Vec::new(), counts: Vec::new(), targets, groups }
     }
 
-    /// Takes a slot for a request; allocates only where more requests are open than ever before.
-    pub(crate) fn open(&mut self, request: Request, now: Instant) -> usize {
+    /// Takes a slot for a request of this class; allocates only where more requests are open than
+    /// ever before.
+    pub(crate) fn open(&mut self, request: Request, class: &ClassPlan, now: Instant) -> usize {
         let i = match self.free.pop() {
             Some(i) => i as usize,
             None => {
@@ -206,9 +214,23 @@ impl Slots {
         };
         let stride = self.stride();
         self.counts[i * stride..(i + 1) * stride].fill(0);
-        let generation = self.slots[i].generation;
-        self.slots[i] =
-            Slot { generation, stage: Stage::Waiting, request, arrived: now, ..Slot::FREE };
+        let slot = &mut self.slots[i];
+        let first_output = match request.streamed {
+            true => class.first_output,
+            false => Duration::MAX,
+        };
+        *slot = Slot {
+            generation: slot.generation,
+            stage: Stage::Waiting,
+            request,
+            arrived: now,
+            deadline: now + class.product_total,
+            first_output_by: now + first_output,
+            policy_deadline: now + class.policy_total,
+            // What the latest use left is not looked at before it is set anew.
+            next: slot.next,
+            ..Slot::FREE
+        };
         i
     }
 
@@ -261,10 +283,10 @@ impl Slots {
         self.counts[at] |= EXCLUDED;
     }
 
-    /// Attempts the request made on a target, and whether the target is excluded since.
-    pub(crate) fn on_target(&self, i: usize, target: TargetId) -> (u16, bool) {
+    /// What the request tried on a target.
+    pub(crate) fn on_target(&self, i: usize, target: TargetId) -> Tried {
         let count = self.counts[i * self.stride() + usize::from(target.0)];
-        (count & !EXCLUDED, count & EXCLUDED != 0)
+        Tried { attempts: count & !EXCLUDED, excluded: count & EXCLUDED != 0 }
     }
 
     /// Attempts the request made in a group.

@@ -19,6 +19,9 @@ pub(crate) struct Standing {
     /// For each target the number of its account.
     accounts: Vec<u16>,
     switched_off: TargetSet,
+    /// Targets that were taken out and have not had an attempt since: the only ones that may be
+    /// out.
+    doubtful: TargetSet,
     recovery_off: bool,
 }
 
@@ -33,7 +36,21 @@ impl Standing {
             isolated_until: vec![Instant::ZERO; targets],
             accounts: account_numbers(topology),
             switched_off: TargetSet::EMPTY,
+            doubtful: TargetSet::EMPTY,
             recovery_off: false,
+        }
+    }
+
+    /// Whether a target is in for sure; false says only that [`out_until`](Standing::out_until)
+    /// must be asked.
+    pub(crate) const fn is_in(&self, target: TargetId) -> bool {
+        !self.doubtful.contains(target)
+    }
+
+    /// An attempt goes to a target: where its time out is over, it is in for sure.
+    pub(crate) fn on_sent(&mut self, target: TargetId, now: Instant) {
+        if self.doubtful.contains(target) && self.out_until(target) <= now {
+            self.doubtful.remove(target);
         }
     }
 
@@ -71,6 +88,7 @@ impl Standing {
         if length.is_zero() {
             return;
         }
+        self.doubtful.insert(target);
         let until = &mut self.cooled_until[usize::from(target.0)];
         let end = now + length.min(self.cooldown.max);
         *until = recooled(self.cooldown.recooling, *until, end, now);
@@ -78,6 +96,7 @@ impl Standing {
 
     /// A failure that isolates the target.
     pub(crate) fn on_isolation(&mut self, target: TargetId, now: Instant) {
+        self.doubtful.insert(target);
         let end = end_of(self.isolation.target_for, now);
         let until = &mut self.isolated_until[usize::from(target.0)];
         *until = end.max(*until);
@@ -87,8 +106,9 @@ impl Standing {
     pub(crate) fn on_account_isolation(&mut self, target: TargetId, now: Instant) {
         let end = end_of(self.isolation.account_for, now);
         let account = self.accounts[usize::from(target.0)];
-        for (other, until) in self.accounts.iter().zip(&mut self.isolated_until) {
+        for (i, (other, until)) in self.accounts.iter().zip(&mut self.isolated_until).enumerate() {
             if *other == account {
+                self.doubtful.insert(TargetId(i as u16));
                 *until = end.max(*until);
             }
         }
@@ -99,7 +119,10 @@ impl Standing {
     pub(crate) fn on_kill_switch(&mut self, target: Option<TargetId>, off: bool) {
         match (target, off) {
             (None, off) => self.recovery_off = off,
-            (Some(target), true) => self.switched_off.insert(target),
+            (Some(target), true) => {
+                self.switched_off.insert(target);
+                self.doubtful.insert(target);
+            }
             (Some(target), false) => {
                 self.switched_off.remove(target);
                 self.cooled_until[usize::from(target.0)] = Instant::ZERO;
@@ -113,6 +136,7 @@ impl Standing {
         self.cooled_until.fill(Instant::ZERO);
         self.isolated_until.fill(Instant::ZERO);
         self.switched_off = TargetSet::EMPTY;
+        self.doubtful = TargetSet::EMPTY;
         self.recovery_off = false;
     }
 }

@@ -15,6 +15,7 @@ use self::state::{Circuit, Sent};
 use crate::config::Breaker;
 use crate::event::BreakerState;
 use crate::target::{TargetId, Topology};
+use crate::target_set::TargetSet;
 use crate::{Duration, Instant};
 
 /// The most breaker rules of one policy: a permit has a bit for each.
@@ -36,6 +37,8 @@ pub(crate) struct Breakers {
     members: Vec<u16>,
     /// Where each target's part of `members` starts; one entry more than there are targets.
     starts: Vec<u32>,
+    /// Targets of which a breaker is not closed.
+    not_closed: TargetSet,
     /// Counts the changes of state that make earlier attempts late.
     changes: u64,
 }
@@ -98,6 +101,7 @@ impl Breakers {
             keyed: Vec::new(),
             members: Vec::new(),
             starts: Vec::new(),
+            not_closed: TargetSet::EMPTY,
             changes: 0,
         };
         for i in 0..topology.targets.len() {
@@ -131,8 +135,17 @@ impl Breakers {
             .filter(move |target| self.members[self.places(*target)].contains(&breaker))
     }
 
+    /// Whether all of the target's breakers were closed when last touched. Time closes breakers
+    /// and never opens one, so that they are closed now as well.
+    pub(crate) const fn all_closed(&self, target: TargetId) -> bool {
+        !self.not_closed.contains(target)
+    }
+
     /// The state of the target's tightest breaker at `now`.
     pub(crate) fn state(&self, target: TargetId, now: Instant) -> BreakerState {
+        if self.all_closed(target) {
+            return BreakerState::Closed;
+        }
         self.of(target)
             .map(|(circuit, rule)| circuit.phase_at(rule, now).state())
             .max_by_key(|state| tightness(*state))
@@ -156,6 +169,9 @@ impl Breakers {
         out: &mut impl FnMut(Change),
     ) -> Permit {
         let mut probes = 0;
+        if self.all_closed(target) {
+            return Permit { target, recovery, probes, sent_at_change: self.changes };
+        }
         for (i, place) in self.places(target).enumerate() {
             self.visit(place, now, out, |circuit, rule| {
                 probes |= u32::from(circuit.on_sent(rule, now)) << i;
@@ -206,6 +222,7 @@ impl Breakers {
     /// All closed again, and everything forgotten.
     pub(crate) fn reset(&mut self) {
         self.changes = 0;
+        self.not_closed = TargetSet::EMPTY;
         self.keyed.iter_mut().for_each(|keyed| keyed.circuit.reset());
     }
 
@@ -250,7 +267,25 @@ impl Breakers {
             self.changes += 1;
             circuit.changed_at = self.changes;
         }
+        self.note_covered(breaker);
         out(Change { breaker, state: after.state(), until: after.until(now) });
+    }
+
+    /// A breaker changed: which of its targets have all of theirs closed?
+    fn note_covered(&mut self, breaker: u16) {
+        for target in (0..self.starts.len() as u16 - 1).map(TargetId) {
+            let members = &self.members[self.places(target)];
+            if !members.contains(&breaker) {
+                continue;
+            }
+            let closed = |b: &u16| {
+                self.keyed[usize::from(*b)].circuit.phase().state() == BreakerState::Closed
+            };
+            match members.iter().all(closed) {
+                true => self.not_closed.remove(target),
+                false => self.not_closed.insert(target),
+            }
+        }
     }
 
     fn of(&self, target: TargetId) -> impl Iterator<Item = (&Circuit, &Breaker)> {

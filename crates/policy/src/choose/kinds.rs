@@ -8,42 +8,41 @@ use crate::gates;
 use crate::health::Standstill;
 
 impl Chooser<'_> {
-    pub(super) fn retry(&mut self, row: Row, index: u32) -> Result<Choice, Refusal> {
+    pub(super) fn retry(&mut self, row: Row, index: u32) -> Option<Choice> {
         let (slot, limits) = (self.slot(), &self.policy.attempts);
         let (target, group) = (slot.flight.target, slot.flight.group);
-        let (on_target, _) = self.slots.on_target(self.i, target);
-        let in_a_row = if limits.repick_failed { slot.run } else { on_target };
+        let tried = self.slots.on_target(self.i, target);
+        let in_a_row = if limits.repick_failed { slot.run } else { tried.attempts };
         let once = row.retry == RetryRule::OnceIfIdempotent;
         if in_a_row >= limits.max_same_target || (once && in_a_row > 1) {
-            return Err(StopReason::Attempts.into());
+            return self.refuse(StopReason::Attempts);
         }
-        gates::attempts(limits, self.used(target, group))?;
+        let gate = gates::attempts(limits, self.used(tried, group));
+        self.ask(gate)?;
 
         let needed = self.needed(target);
         let reserve = self.reserve();
-        self.affordable(target, needed + reserve, Duration::ZERO)?;
-        let (wait, honoured) = self.wait_before(index, true, needed + reserve)?;
+        let room = self.room(Duration::ZERO);
+        let gate = self.affordable(target, needed + reserve, &room);
+        self.ask(gate)?;
+        let wait = self.wait_before(index, true, needed + reserve);
+        let (wait, honoured) = self.ask(wait)?;
 
-        let standstill = self.health.standstill(target, self.now, self.ramp_draw());
-        let usable = match standstill {
-            None => true,
-            Some(Standstill::Operator) => false,
-            Some(Standstill::Until(at)) => {
-                self.fail_open || (!wait.is_zero() && at <= self.now + wait)
+        if let Some(why) = self.standstill(target) {
+            let usable = match why {
+                Standstill::Operator => false,
+                Standstill::Until(at) => {
+                    self.fail_open || (!wait.is_zero() && at <= self.now + wait)
+                }
+            };
+            if !usable {
+                let mut refusal = Refusal::from(StopReason::NoEligibleTarget);
+                self.note_standstill(&mut refusal, why, target, group, Some(RecoveryAction::Retry));
+                self.refusal = self.refusal.and(refusal);
+                return None;
             }
-        };
-        if !usable {
-            let mut refusal = Refusal::from(StopReason::NoEligibleTarget);
-            self.note_standstill(
-                &mut refusal,
-                standstill,
-                target,
-                group,
-                Some(RecoveryAction::Retry),
-            );
-            return Err(refusal);
         }
-        Ok(Choice {
+        Some(Choice {
             target,
             group,
             action: Some(RecoveryAction::Retry),
@@ -54,8 +53,9 @@ impl Chooser<'_> {
         })
     }
 
-    pub(super) fn failover(&mut self, row: Row) -> Result<Choice, Refusal> {
-        let wait = self.failover_wait()?;
+    pub(super) fn failover(&mut self, row: Row) -> Option<Choice> {
+        let wait = self.failover_wait();
+        let wait = self.ask(wait)?;
         let terms = Terms {
             action: Some(RecoveryAction::Failover),
             rounds: self.rounds(),
@@ -65,11 +65,12 @@ impl Chooser<'_> {
             wait,
         };
         let found = self.search(&self.class.equivalent, terms)?;
-        Ok(self.choice(found, terms))
+        Some(self.choice(found, terms))
     }
 
-    pub(super) fn substitution(&mut self, row: Row) -> Result<Choice, Refusal> {
-        let wait = self.failover_wait()?;
+    pub(super) fn substitution(&mut self, row: Row) -> Option<Choice> {
+        let wait = self.failover_wait();
+        let wait = self.ask(wait)?;
         let latest = self.target(self.slot().flight.target);
         let terms = Terms {
             action: Some(RecoveryAction::Substitution),
@@ -83,53 +84,53 @@ impl Chooser<'_> {
             wait,
         };
         let found = self.search(&self.class.substitutes, terms)?;
-        Ok(self.choice(found, terms))
+        Some(self.choice(found, terms))
     }
 
     /// The whole walk again: every target whose failures allow it, the latest included.
-    pub(super) fn walk(&mut self, row: Row) -> Result<Choice, Refusal> {
+    pub(super) fn walk(&mut self, row: Row) -> Option<Choice> {
         let round = self.slot().round.saturating_add(1);
         if round > self.policy.attempts.max_same_target {
-            return Err(StopReason::Attempts.into());
+            return self.refuse(StopReason::Attempts);
         }
         let again = self.any_target(row, round, u32::from(round - 2))?;
-        Ok(Choice { round, ..again })
+        Some(Choice { round, ..again })
     }
 
     /// A fresh choice among all targets, the latest included.
-    pub(super) fn free_pick(&mut self, row: Row) -> Result<Choice, Refusal> {
+    pub(super) fn free_pick(&mut self, row: Row) -> Option<Choice> {
         let index = u32::from(self.slot().attempts.saturating_sub(1));
         self.any_target(row, self.policy.attempts.max_same_target, index)
     }
 
-    pub(super) fn any_target(
-        &mut self,
-        row: Row,
-        rounds: u16,
-        index: u32,
-    ) -> Result<Choice, Refusal> {
+    fn any_target(&mut self, row: Row, rounds: u16, index: u32) -> Option<Choice> {
         if gates::kind(row, &self.policy.attempts, RecoveryAction::Failover).is_err() {
             return self.retry(row, index);
         }
+        // A wait hint is about the latest target only.
+        let wait = self.wait_before(index, false, Duration::ZERO);
+        let (wait, _) = self.ask(wait)?;
         let terms = Terms {
             action: Some(RecoveryAction::Failover),
             rounds,
             latest: true,
             validated: row.failover == FailoverRule::IfValidated,
             larger_than: 0,
-            // A wait hint is about the latest target only.
-            wait: self.wait_before(index, false, Duration::ZERO)?.0,
+            wait,
         };
         let found = self.search(&self.class.equivalent, terms)?;
         if found.target != self.slot().flight.target {
-            return Ok(self.choice(found, terms));
+            return Some(self.choice(found, terms));
         }
-        self.retry(row, index).or_else(|refusal| {
-            let others = Terms { latest: false, ..terms };
-            let found = self.search(&self.class.equivalent, others);
-            let found = found.map_err(|other| refusal.and(other))?;
-            Ok(self.choice(found, others))
-        })
+        let before = self.refusal;
+        if let Some(again) = self.retry(row, index) {
+            return Some(again);
+        }
+        let others = Terms { latest: false, ..terms };
+        let found = self.search(&self.class.equivalent, others)?;
+        // The latest target's refusal counts only where no other is found.
+        self.refusal = before;
+        Some(self.choice(found, others))
     }
 
     /// Below how many attempts a target may be failed over to.

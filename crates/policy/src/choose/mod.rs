@@ -77,7 +77,7 @@ impl Refusal {
         }
     }
 
-    fn note(&mut self, reason: StopReason) {
+    pub(crate) fn note(&mut self, reason: StopReason) {
         self.reason = gates::further(self.reason, reason);
     }
 }
@@ -102,6 +102,8 @@ pub(crate) struct Chooser<'a> {
     pub(crate) denied: TargetSet,
     /// Use targets that are out of service, unless only an operator may put them back.
     pub(crate) fail_open: bool,
+    /// Why nothing was found so far.
+    pub(crate) refusal: Refusal,
 }
 
 /// Which targets one search considers, beyond the eligibility every attempt needs.
@@ -141,19 +143,17 @@ impl<'a> Chooser<'a> {
             larger_than: 0,
             wait: Duration::ZERO,
         };
-        let found = self.search(&self.class.equivalent, terms).or_else(|own| {
-            if !self.policy.attempts.allow_substitution {
-                return Err(own);
-            }
-            self.search(&self.class.substitutes, terms).map_err(|other| own.and(other))
-        });
-        found.map(|found| self.choice(found, terms))
+        let mut found = self.search(&self.class.equivalent, terms);
+        if found.is_none() && self.policy.attempts.allow_substitution {
+            found = self.search(&self.class.substitutes, terms);
+        }
+        found.map(|found| self.choice(found, terms)).ok_or(self.refusal)
     }
 
     /// A recovery of this kind after the latest attempt failed with a class of this row.
     pub(crate) fn recovery(&mut self, action: RecoveryAction, row: Row) -> Result<Choice, Refusal> {
         gates::kind(row, &self.policy.attempts, action)?;
-        match (action, self.policy.attempts.order) {
+        let choice = match (action, self.policy.attempts.order) {
             (RecoveryAction::Retry, LoopOrder::WalkThenRetry) => self.walk(row),
             (RecoveryAction::Retry, LoopOrder::FreePick) => self.free_pick(row),
             (RecoveryAction::Retry, _) => {
@@ -161,8 +161,9 @@ impl<'a> Chooser<'a> {
             }
             (RecoveryAction::Failover, _) => self.failover(row),
             (RecoveryAction::Substitution, _) => self.substitution(row),
-            (RecoveryAction::Hedge, _) => Err(StopReason::FailureClass.into()),
-        }
+            (RecoveryAction::Hedge, _) => None,
+        };
+        choice.ok_or(self.refusal)
     }
 
     /// An attempt that starts when the first target returns, if that still fits.
@@ -172,7 +173,7 @@ impl<'a> Chooser<'a> {
             None => Duration::ZERO,
             Some(_) => self.needed(back.target),
         };
-        self.affordable(back.target, needed, wait)?;
+        self.affordable(back.target, needed, &self.room(wait))?;
         Ok(Choice {
             target: back.target,
             group: back.group,
@@ -186,7 +187,7 @@ impl<'a> Chooser<'a> {
 
     /// Whether an attempt planned for now may still be sent.
     pub(crate) fn usable(&self, target: TargetId) -> bool {
-        let in_service = match self.health.standstill(target, self.now, self.ramp_draw()) {
+        let in_service = match self.standstill(target) {
             None => true,
             Some(Standstill::Operator) => false,
             Some(Standstill::Until(_)) => self.fail_open,
@@ -204,6 +205,16 @@ impl<'a> Chooser<'a> {
             round: self.slot().round,
             fail_open: self.fail_open || found.panic,
         }
+    }
+
+    /// What a gate answers, its refusal noted.
+    fn ask<T>(&mut self, answer: Result<T, StopReason>) -> Option<T> {
+        answer.map_err(|reason| self.refusal.note(reason)).ok()
+    }
+
+    fn refuse(&mut self, reason: StopReason) -> Option<Choice> {
+        self.refusal.note(reason);
+        None
     }
 
     fn slot(&self) -> &'a Slot {

@@ -9,6 +9,16 @@ use crate::mix::{self, Draw};
 use crate::target::{TargetId, Topology};
 use crate::{Duration, Instant, Money};
 
+/// What is the same for every candidate of one search.
+pub(super) struct Room {
+    total_left: Duration,
+    min_useful: Duration,
+    /// What the first output's deadline and the added latency say.
+    others: Gate,
+    /// What must fit the context window.
+    pub(super) tokens: u64,
+}
+
 impl Chooser<'_> {
     /// Time left at the moment an attempt is sent after this wait; [`Duration::MAX`] for no limit.
     pub(crate) fn remaining(&self, wait: Duration) -> Duration {
@@ -27,18 +37,32 @@ impl Chooser<'_> {
         }
     }
 
-    pub(super) fn affordable(&self, target: TargetId, needed: Duration, wait: Duration) -> Gate {
+    /// The room for an attempt that is sent after this wait.
+    pub(super) fn room(&self, wait: Duration) -> Room {
         let slot = self.slot();
         let envelope = &self.policy.envelope;
-        let min_useful = if slot.attempts == 0 { Duration::ZERO } else { envelope.min_useful };
-        gates::time(self.total_left(wait), needed, min_useful)?;
-        // What is estimated is the whole attempt; of a first output it is asked that it can be.
-        gates::time(self.first_output_left(wait), Duration::ZERO, Duration::ZERO)?;
         let added = (self.now + wait).since(slot.arrived);
-        gates::added_latency(added, envelope.max_added_latency)?;
+        // What is estimated is the whole attempt; of a first output it is asked that it can be.
+        let first_output = self.first_output_left(wait);
+        let others = gates::time(first_output, Duration::ZERO, Duration::ZERO)
+            .and_then(|()| gates::added_latency(added, envelope.max_added_latency));
+        Room {
+            total_left: self.total_left(wait),
+            min_useful: if slot.attempts == 0 { Duration::ZERO } else { envelope.min_useful },
+            others,
+            tokens: u64::from(slot.request.input_tokens)
+                + u64::from(slot.request.max_output_tokens),
+        }
+    }
+
+    /// Whether an attempt on this target fits the room.
+    pub(super) fn affordable(&self, target: TargetId, needed: Duration, room: &Room) -> Gate {
+        gates::time(room.total_left, needed, room.min_useful)?;
+        room.others?;
         if self.class.ceiling == Money::MAX {
             return Ok(());
         }
+        let slot = self.slot();
         let cost = estimated_cost(&slot.request, self.topology, target);
         gates::cost(slot.spent + slot.presumed, cost, self.class.ceiling)
     }
@@ -50,11 +74,11 @@ impl Chooser<'_> {
             TotalCovers::Everything => send,
             TotalCovers::AttemptsOnly => self.now,
         };
-        left(slot.arrived + self.class.product_total, send).min(left(slot.policy_deadline, paid))
+        left(slot.deadline, send).min(left(slot.policy_deadline, paid))
     }
 
     pub(super) fn first_output_left(&self, wait: Duration) -> Duration {
-        left(self.slot().first_output_deadline(self.class), self.now + wait)
+        left(self.slot().first_output_by, self.now + wait)
     }
 
     /// Backoff and wait hint together, where they leave `needed`.
@@ -99,7 +123,7 @@ impl Chooser<'_> {
         let total = match self.policy.timeouts.total_covers {
             TotalCovers::Everything => self.total_left(Duration::ZERO),
             // Only the product's limit runs while the policy's own stands still.
-            TotalCovers::AttemptsOnly => left(slot.arrived + self.class.product_total, self.now),
+            TotalCovers::AttemptsOnly => left(slot.deadline, self.now),
         };
         let spare = |left: Duration, least| match left {
             Duration::MAX => Duration::MAX,

@@ -1,6 +1,6 @@
 //! The search itself: eligibility target by target, then the strategy's choice.
 
-use super::room::estimated_cost;
+use super::room::{Room, estimated_cost};
 use super::{Chooser, Found, Refusal, Return, Terms};
 use crate::config::{RecoveryAction, Selection, Sticky, Strategy};
 use crate::event::StopReason;
@@ -9,111 +9,104 @@ use crate::health::Standstill;
 use crate::mix::{self, Draw};
 use crate::plan::Segment;
 use crate::select;
+use crate::slots::Tried;
 use crate::target::TargetId;
 use crate::target_set::TargetSet;
 use crate::{Duration, Instant};
 
 impl Chooser<'_> {
-    /// The best eligible target of the first segment that has one.
-    pub(super) fn search(
-        &mut self,
-        segments: &[Segment],
-        terms: Terms,
-    ) -> Result<Found, Refusal> {
+    /// The best eligible target of the first segment that has one; else the refusal says why
+    /// there is none.
+    pub(super) fn search(&mut self, segments: &[Segment], terms: Terms) -> Option<Found> {
         let mut refusal = Refusal::from(StopReason::NoEligibleTarget);
         let takes_first = takes_first(&self.policy.selection);
-        let ramp_draw = self.ramp_draw();
+        let room = self.room(terms.wait);
         for segment in segments {
+            let group = segment.group;
             let panic = self.panics(segment);
             let mut eligible = TargetSet::EMPTY;
             for target in segment.targets.iter().copied() {
-                if self.barred(target, terms) {
+                let tried = self.slots.on_target(self.i, target);
+                if self.barred(target, tried, terms, room.tokens) {
                     continue;
                 }
-                if let Err(reason) = self.passes(target, segment.group, terms) {
+                if let Err(reason) = self.passes(target, group, tried, terms, &room) {
                     refusal.note(reason);
                     continue;
                 }
-                let standstill = self.health.standstill(target, self.now, ramp_draw);
-                let ignored = (self.fail_open || panic) && standstill != Some(Standstill::Operator);
-                if standstill.is_some() && !ignored {
-                    self.note_standstill(
-                        &mut refusal,
-                        standstill,
-                        target,
-                        segment.group,
-                        terms.action,
-                    );
-                    continue;
+                if let Some(why) = self.standstill(target) {
+                    let ignored = (self.fail_open || panic) && why != Standstill::Operator;
+                    if !ignored {
+                        self.note_standstill(&mut refusal, why, target, group, terms.action);
+                        continue;
+                    }
                 }
                 if takes_first {
-                    return Ok(Found { target, group: segment.group, panic });
+                    return Some(Found { target, group, panic });
                 }
                 eligible.insert(target);
             }
             if !eligible.is_empty() {
-                let target = self.pick(segment, eligible);
-                return Ok(Found { target, group: segment.group, panic });
+                return Some(Found { target: self.pick(segment, eligible), group, panic });
             }
         }
-        Err(refusal)
+        self.refusal = self.refusal.and(refusal);
+        None
     }
 
     /// Not considered in this search at all.
-    pub(super) fn barred(&self, target: TargetId, terms: Terms) -> bool {
-        let (count, excluded) = self.slots.on_target(self.i, target);
-        let repick = self.policy.attempts.repick_failed;
-        let is_latest = self.slot().attempts > 0 && target == self.slot().flight.target;
-        self.denied.contains(target)
-            || (is_latest && !terms.latest)
-            || (excluded && !repick)
-            || count >= terms.rounds
+    fn barred(&self, target: TargetId, tried: Tried, terms: Terms, tokens: u64) -> bool {
+        let slot = self.slot();
+        let facts = self.target(target);
+        let window = facts.context_tokens;
+        tried.attempts >= terms.rounds
+            || (tried.excluded && !self.policy.attempts.repick_failed)
+            || (!terms.latest && slot.attempts > 0 && target == slot.flight.target)
+            || (window != u32::MAX && tokens > u64::from(window))
+            || window <= terms.larger_than
             || (terms.validated && !self.class.validated.contains(target))
-            || self.target(target).context_tokens <= terms.larger_than
-            || !self.fits_context(target)
+            || self.denied.contains(target)
     }
 
     /// The budgets of gate 4, for one candidate.
-    pub(super) fn passes(&mut self, target: TargetId, group: u8, terms: Terms) -> Gate {
-        gates::attempts(&self.policy.attempts, self.used(target, group))?;
+    fn passes(
+        &mut self,
+        target: TargetId,
+        group: u8,
+        tried: Tried,
+        terms: Terms,
+        room: &Room,
+    ) -> Gate {
+        gates::attempts(&self.policy.attempts, self.used(tried, group))?;
         let needed = match terms.action {
             None => Duration::ZERO,
             Some(_) => self.needed(target),
         };
-        self.affordable(target, needed, terms.wait)
+        self.affordable(target, needed, room)
     }
 
-    pub(super) fn used(&self, target: TargetId, group: u8) -> Used {
+    pub(super) fn used(&self, tried: Tried, group: u8) -> Used {
         Used {
             total: self.slot().attempts,
-            on_target: self.slots.on_target(self.i, target).0,
+            on_target: tried.attempts,
             in_group: self.slots.in_group(self.i, group),
             in_first_group: self.slots.in_group(self.i, 0),
             first_group: group == 0,
         }
     }
 
-    pub(super) fn fits_context(&self, target: TargetId) -> bool {
-        let request = &self.slot().request;
-        let whole = u64::from(request.input_tokens) + u64::from(request.max_output_tokens);
-        let window = self.target(target).context_tokens;
-        window == u32::MAX || whole <= u64::from(window)
-    }
-
     /// Too much of the group is out of service for its health to be believed.
-    pub(super) fn panics(&self, segment: &Segment) -> bool {
+    fn panics(&self, segment: &Segment) -> bool {
         let threshold = self.policy.selection.panic_threshold;
         if threshold == crate::Share::ONE {
             return false;
         }
-        let out = |target: &&TargetId| {
-            self.health.standstill(**target, self.now, self.ramp_draw()).is_some()
-        };
+        let out = |target: &&TargetId| self.standstill(**target).is_some();
         let count = segment.targets.iter().filter(out).count();
         crate::Share::ratio(count as u64, segment.targets.len() as u64) > threshold
     }
 
-    pub(super) fn pick(&mut self, segment: &Segment, eligible: TargetSet) -> TargetId {
+    fn pick(&mut self, segment: &Segment, eligible: TargetSet) -> TargetId {
         let slot = self.slot();
         let (request, topology) = (&slot.request, self.topology);
         if self.policy.selection.sticky == Sticky::Session {
@@ -132,28 +125,33 @@ impl Chooser<'_> {
             load: &self.health.load,
             cost: |target| estimated_cost(request, topology, target),
             turn: &mut self.health.turns[segment.turn],
-            draw: mix::draw(request.salt, Draw::Choice, slot.attempts.into()),
+            draw: || mix::draw(request.salt, Draw::Choice, slot.attempts.into()),
             now: self.now,
         };
         select::pick(self.policy.selection.strategy, choice)
             .expect("one of the targets is eligible")
     }
 
-    pub(super) fn ramp_draw(&self) -> u64 {
+    /// Why a target may not get this attempt now; `None` where it may.
+    pub(super) fn standstill(&self, target: TargetId) -> Option<Standstill> {
+        if self.health.is_well(target) {
+            return None;
+        }
         let slot = self.slot();
-        mix::draw(slot.request.salt, Draw::Ramp, u64::from(slot.attempts))
+        let draw = mix::draw(slot.request.salt, Draw::Ramp, u64::from(slot.attempts));
+        self.health.standstill(target, self.now, draw)
     }
 
     pub(super) fn note_standstill(
         &self,
         refusal: &mut Refusal,
-        standstill: Option<Standstill>,
+        standstill: Standstill,
         target: TargetId,
         group: u8,
         action: Option<RecoveryAction>,
     ) {
         refusal.note(StopReason::NoEligibleTarget);
-        if let Some(Standstill::Until(at)) = standstill {
+        if let Standstill::Until(at) = standstill {
             refusal.out_of_service = refusal.out_of_service.saturating_add(1);
             if self.health.standing.only_cooling(target, self.now) {
                 refusal.cooling = refusal.cooling.saturating_add(1);

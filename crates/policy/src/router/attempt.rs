@@ -21,6 +21,7 @@ impl Router {
         let breaker = self.health.breakers.state(next.target, now);
         let permit = self.health.breakers.on_sent(next.target, recovering, now, &mut report(out));
         self.health.load.on_sent(next.target);
+        self.health.standing.on_sent(next.target, now);
         self.slots.count(i, next.target, next.group);
         self.in_flight += 1;
 

@@ -17,8 +17,8 @@ impl Router {
             usize::from(request.class.0) < self.classes.len(),
             "a request names a route class of the topology"
         );
-        let i = self.slots.open(request, self.now);
-        self.slots[i].policy_deadline = self.now + self.class(i).policy_total;
+        let class = &self.classes[usize::from(request.class.0)];
+        let i = self.slots.open(request, class, self.now);
         self.start(i, out);
     }
 
@@ -40,6 +40,7 @@ impl Router {
         slot.flight.progress = self.now;
         if slot.request.streamed && pass_through {
             slot.flight.committed = true;
+            slot.first_output_by = Instant::FAR_FUTURE;
             // Nothing can follow it now, so that a reserve for what follows is pointless.
             let own = self.policy.timeouts.attempt;
             slot.flight.limit = own.map_or(Instant::FAR_FUTURE, |own| slot.flight.sent + own);

@@ -33,13 +33,11 @@ impl Router {
         match slot.stage {
             Stage::Free => Instant::FAR_FUTURE,
             Stage::Waiting | Stage::Closing(_) => slot.next.at,
-            Stage::InFlight => {
-                let class = self.class(i);
-                self.attempt_due(i)
-                    .min(slot.policy_deadline)
-                    .min(slot.arrived + class.product_total)
-                    .min(slot.first_output_deadline(class))
-            }
+            Stage::InFlight => self
+                .attempt_due(i)
+                .min(slot.policy_deadline)
+                .min(slot.deadline)
+                .min(slot.first_output_by),
         }
     }
 
@@ -116,6 +114,7 @@ impl Router {
             now: self.now,
             denied: TargetSet::EMPTY,
             fail_open,
+            refusal: Refusal::NOTHING,
         }
     }
 }
