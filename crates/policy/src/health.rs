@@ -10,6 +10,7 @@ use crate::estimate::Estimates;
 use crate::load::Load;
 use crate::standing::Standing;
 use crate::target::{TargetId, Topology};
+use crate::target_set::TargetSet;
 
 /// Breakers, standing, expected latency and load of every target.
 #[derive(Clone, Hash, Debug)]
@@ -49,6 +50,11 @@ impl Health {
     /// Whether nothing at all is known against a target. False says only that it needs a look.
     pub(crate) fn is_well(&self, target: TargetId) -> bool {
         self.breakers.all_closed(target) && self.standing.is_in(target)
+    }
+
+    /// Whether nothing at all is known against any of these targets.
+    pub(crate) fn all_well(&self, targets: TargetSet) -> bool {
+        !self.breakers.some_not_closed(targets) && !self.standing.some_doubtful(targets)
     }
 
     /// Why a target may not get an attempt with this draw at `now`; `None` where it may.

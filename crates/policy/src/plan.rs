@@ -38,6 +38,10 @@ pub(crate) struct Segment {
     pub(crate) group: u8,
     /// Those able to serve the class.
     pub(crate) targets: Vec<TargetId>,
+    /// The same as a set.
+    pub(crate) set: TargetSet,
+    /// The smallest context window among them.
+    pub(crate) smallest_window: u32,
     /// What stands for the name of each of them in draws.
     pub(crate) anchors: Vec<u64>,
     /// Its number among all segments of all classes: where its round robin is kept.
@@ -79,7 +83,15 @@ fn class_plan(policy: &Policy, topology: &Topology, class: &RouteClass) -> Class
                 .filter(|id| target(*id).capabilities.covers(class.required))
                 .collect();
             let anchors = targets.iter().map(|id| mix::anchor(&target(*id).name)).collect();
-            Segment { group: group as u8, turn: 0, targets, anchors }
+            let windows = targets.iter().map(|id| target(*id).context_tokens);
+            Segment {
+                group: group as u8,
+                turn: 0,
+                set: targets.iter().copied().collect(),
+                smallest_window: windows.min().unwrap_or(0),
+                targets,
+                anchors,
+            }
         };
         let groups = class.groups.iter().map(|g| &g.targets).enumerate();
         groups.map(segment).filter(|s| !s.targets.is_empty()).collect()

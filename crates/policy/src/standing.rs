@@ -47,6 +47,11 @@ impl Standing {
         !self.doubtful.contains(target)
     }
 
+    /// Whether any of these targets is not in for sure.
+    pub(crate) fn some_doubtful(&self, targets: TargetSet) -> bool {
+        self.doubtful.meets(targets)
+    }
+
     /// An attempt goes to a target: where its time out is over, it is in for sure.
     pub(crate) fn on_sent(&mut self, target: TargetId, now: Instant) {
         if self.doubtful.contains(target) && self.out_until(target) <= now {

@@ -35,6 +35,11 @@ impl TargetSet {
         self.0.iter().all(|word| *word == 0)
     }
 
+    /// Whether a target is in both sets.
+    pub(crate) fn meets(&self, other: TargetSet) -> bool {
+        self.0.iter().zip(other.0).any(|(a, b)| a & b != 0)
+    }
+
     /// How many targets are in.
     pub(crate) fn len(&self) -> u32 {
         self.0.iter().map(|word| word.count_ones()).sum()
@@ -91,5 +96,6 @@ mod tests {
     fn union() {
         let (a, b) = (set(&[1, 70]), set(&[70, 200]));
         assert_eq!(a.union(b), set(&[1, 70, 200]));
+        assert!(a.meets(b) && !a.meets(set(&[2, 200])));
     }
 }

@@ -141,6 +141,11 @@ impl Breakers {
         !self.not_closed.contains(target)
     }
 
+    /// Whether a breaker of any of these targets was not closed when last touched.
+    pub(crate) fn some_not_closed(&self, targets: TargetSet) -> bool {
+        self.not_closed.meets(targets)
+    }
+
     /// The state of the target's tightest breaker at `now`.
     pub(crate) fn state(&self, target: TargetId, now: Instant) -> BreakerState {
         if self.all_closed(target) {

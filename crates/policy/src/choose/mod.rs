@@ -5,7 +5,7 @@ mod kinds;
 mod room;
 mod search;
 
-pub(crate) use self::room::estimated_cost;
+pub(crate) use self::room::{estimated_cost, remaining};
 use crate::config::{LoopOrder, Policy, RecoveryAction, Row};
 use crate::event::StopReason;
 use crate::gates;
@@ -192,7 +192,7 @@ impl<'a> Chooser<'a> {
             Some(Standstill::Operator) => false,
             Some(Standstill::Until(_)) => self.fail_open,
         };
-        in_service && !self.remaining(Duration::ZERO).is_zero()
+        in_service && !remaining(self.slot(), self.now).is_zero()
     }
 
     fn choice(&self, found: Found, terms: Terms) -> Choice {

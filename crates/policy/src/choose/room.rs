@@ -2,10 +2,11 @@
 
 use super::Chooser;
 use crate::backoff::{self, Wait};
-use crate::config::{RetryAfterSource, TotalCovers};
+use crate::config::{RetryAfterSource, Timeouts, TotalCovers};
 use crate::event::{Request, StopReason};
 use crate::gates::{self, Gate};
 use crate::mix::{self, Draw};
+use crate::slots::Slot;
 use crate::target::{TargetId, Topology};
 use crate::{Duration, Instant, Money};
 
@@ -20,11 +21,6 @@ pub(super) struct Room {
 }
 
 impl Chooser<'_> {
-    /// Time left at the moment an attempt is sent after this wait; [`Duration::MAX`] for no limit.
-    pub(crate) fn remaining(&self, wait: Duration) -> Duration {
-        self.total_left(wait).min(self.first_output_left(wait))
-    }
-
     /// The part of the time left that a retry of the latest target may not use: kept from the
     /// first target only, and only where there is somewhere to go.
     pub(crate) fn reserve(&self) -> Duration {
@@ -43,11 +39,11 @@ impl Chooser<'_> {
         let envelope = &self.policy.envelope;
         let added = (self.now + wait).since(slot.arrived);
         // What is estimated is the whole attempt; of a first output it is asked that it can be.
-        let first_output = self.first_output_left(wait);
+        let first_output = left(slot.first_output_by, self.now + wait);
         let others = gates::time(first_output, Duration::ZERO, Duration::ZERO)
             .and_then(|()| gates::added_latency(added, envelope.max_added_latency));
         Room {
-            total_left: self.total_left(wait),
+            total_left: total_left(slot, &self.policy.timeouts, self.now, wait),
             min_useful: if slot.attempts == 0 { Duration::ZERO } else { envelope.min_useful },
             others,
             tokens: u64::from(slot.request.input_tokens)
@@ -65,20 +61,6 @@ impl Chooser<'_> {
         let slot = self.slot();
         let cost = estimated_cost(&slot.request, self.topology, target);
         gates::cost(slot.spent + slot.presumed, cost, self.class.ceiling)
-    }
-
-    pub(super) fn total_left(&self, wait: Duration) -> Duration {
-        let slot = self.slot();
-        let send = self.now + wait;
-        let paid = match self.policy.timeouts.total_covers {
-            TotalCovers::Everything => send,
-            TotalCovers::AttemptsOnly => self.now,
-        };
-        left(slot.deadline, send).min(left(slot.policy_deadline, paid))
-    }
-
-    pub(super) fn first_output_left(&self, wait: Duration) -> Duration {
-        left(self.slot().first_output_by, self.now + wait)
     }
 
     /// Backoff and wait hint together, where they leave `needed`.
@@ -121,7 +103,9 @@ impl Chooser<'_> {
         let envelope = &self.policy.envelope;
         let least = envelope.min_useful.max(needed + Duration::from_micros(1));
         let total = match self.policy.timeouts.total_covers {
-            TotalCovers::Everything => self.total_left(Duration::ZERO),
+            TotalCovers::Everything => {
+                total_left(slot, &self.policy.timeouts, self.now, Duration::ZERO)
+            }
             // Only the product's limit runs while the policy's own stands still.
             TotalCovers::AttemptsOnly => left(slot.deadline, self.now),
         };
@@ -129,7 +113,7 @@ impl Chooser<'_> {
             Duration::MAX => Duration::MAX,
             left => left.saturating_sub(least),
         };
-        let first = self.first_output_left(Duration::ZERO);
+        let first = left(slot.first_output_by, self.now);
         let in_time = spare(total, least).min(spare(first, Duration::from_micros(1)));
         let in_latency = envelope
             .max_added_latency
@@ -149,6 +133,21 @@ impl Chooser<'_> {
         let cut = self.policy.timeouts.attempt.unwrap_or(Duration::MAX);
         expected.min(cut) + envelope.safety_margin
     }
+}
+
+/// Time left to a request; [`Duration::MAX`] for no limit.
+pub(crate) fn remaining(slot: &Slot, now: Instant) -> Duration {
+    left(slot.deadline.min(slot.policy_deadline).min(slot.first_output_by), now)
+}
+
+/// Time left for the whole at the moment an attempt is sent after this wait.
+fn total_left(slot: &Slot, timeouts: &Timeouts, now: Instant, wait: Duration) -> Duration {
+    let send = now + wait;
+    let paid = match timeouts.total_covers {
+        TotalCovers::Everything => send,
+        TotalCovers::AttemptsOnly => now,
+    };
+    left(slot.deadline, send).min(left(slot.policy_deadline, paid))
 }
 
 /// The most one attempt of a request may cost at a target.

@@ -12,7 +12,7 @@ use crate::select;
 use crate::slots::Tried;
 use crate::target::TargetId;
 use crate::target_set::TargetSet;
-use crate::{Duration, Instant};
+use crate::{Duration, Instant, Money};
 
 impl Chooser<'_> {
     /// The best eligible target of the first segment that has one; else the refusal says why
@@ -23,6 +23,19 @@ impl Chooser<'_> {
         let room = self.room(terms.wait);
         for segment in segments {
             let group = segment.group;
+            if self.all_alike(segment, room.tokens) {
+                match self.passes(segment.targets[0], group, Tried::NOTHING, terms, &room) {
+                    Err(reason) => refusal.note(reason),
+                    Ok(()) if takes_first => {
+                        return Some(Found { target: segment.targets[0], group, panic: false });
+                    }
+                    Ok(()) => {
+                        let target = self.pick(segment, segment.set);
+                        return Some(Found { target, group, panic: false });
+                    }
+                }
+                continue;
+            }
             let panic = self.panics(segment);
             let mut eligible = TargetSet::EMPTY;
             for target in segment.targets.iter().copied() {
@@ -52,6 +65,16 @@ impl Chooser<'_> {
         }
         self.refusal = self.refusal.and(refusal);
         None
+    }
+
+    /// Whether nothing tells the targets of a segment apart but the strategy: before the first
+    /// attempt, where all are well, the prompt fits each, and no money is counted. The common
+    /// case, answered without a look at each.
+    fn all_alike(&self, segment: &Segment, tokens: u64) -> bool {
+        self.slot().attempts == 0
+            && tokens < u64::from(segment.smallest_window)
+            && self.class.ceiling == Money::MAX
+            && self.health.all_well(segment.set)
     }
 
     /// Not considered in this search at all.

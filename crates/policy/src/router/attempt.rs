@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::Router;
 use crate::breaker::Change;
-use crate::choose::estimated_cost;
+use crate::choose::{estimated_cost, remaining};
 use crate::config::{Blame, RecoveryAction, RetryRule, TotalCovers};
 use crate::event::{Action, Send};
 use crate::mix::{self, Draw};
@@ -53,7 +53,7 @@ impl Router {
             permit: Some(permit),
         };
 
-        let remaining = self.chooser(i, false).remaining(Duration::ZERO);
+        let remaining = remaining(&self.slots[i], now);
         let timeout = self.own_limit(i, remaining);
         if timeout < remaining {
             self.slots[i].flight.limit = now + timeout;

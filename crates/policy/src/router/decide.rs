@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::Router;
 use crate::Duration;
 use crate::backoff;
-use crate::choose::{Choice, Refusal};
+use crate::choose::{Choice, Refusal, remaining};
 use crate::config::{AllUnavailable, LoopOrder, RecoveryAction, RetryRule, Row, WaitTooLong};
 use crate::event::{Action, Decision, StopReason};
 use crate::gates;
@@ -86,7 +86,7 @@ impl Router {
         if self.health.standing.recovery_off() {
             return Err(StopReason::KillSwitch.into());
         }
-        if self.chooser(i, false).remaining(Duration::ZERO).is_zero() {
+        if remaining(&self.slots[i], self.now).is_zero() {
             return Err(StopReason::Deadline.into());
         }
 
@@ -209,7 +209,7 @@ impl Router {
             true => backoff::delay(&self.policy.backoff, index, slot.previous_wait, draw),
             false => Duration::ZERO,
         };
-        let wait = wait.min(self.chooser(i, false).remaining(Duration::ZERO));
+        let wait = wait.min(remaining(slot, self.now));
         if wait.is_zero() {
             return self.finish_stopped(i, refusal, out);
         }

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use super::Router;
+use super::results::{attempt_due, due};
 use crate::Instant;
 use crate::config::Streaming;
 use crate::event::{
@@ -131,12 +132,14 @@ impl Router {
             return;
         }
         slot.armed = Instant::FAR_FUTURE;
-        if self.now < self.due(i) {
+        if self.now < due(&self.slots[i], &self.policy.timeouts) {
             return self.arm(i, out);
         }
         match self.slots[i].stage {
             Stage::Free => unreachable!("a handle to a free slot is stale"),
-            Stage::InFlight if self.attempt_due(i) <= self.now => self.time_out(i, out),
+            Stage::InFlight if attempt_due(&self.slots[i], &self.policy.timeouts) <= self.now => {
+                self.time_out(i, out);
+            }
             Stage::InFlight => self.on_deadline(i, out),
             Stage::Waiting => self.resume(i, out),
             Stage::Closing(reason) => self.finish_stopped(i, reason.into(), out),

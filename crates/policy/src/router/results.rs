@@ -4,11 +4,11 @@ use alloc::vec::Vec;
 
 use super::Router;
 use crate::choose::{Chooser, Refusal};
-use crate::config::FirstToken;
-use crate::event::{Action, Decision, Terminal};
+use crate::config::{FirstToken, Timeouts};
+use crate::event::{Action, Decision, RequestRef, Terminal};
 use crate::outcome::Phase;
 use crate::plan::ClassPlan;
-use crate::slots::Stage;
+use crate::slots::{Slot, Stage};
 use crate::target_set::TargetSet;
 use crate::terminal::Stopped;
 use crate::{Duration, Instant};
@@ -17,49 +17,14 @@ impl Router {
     /// Arms the request's timer where the armed one is too late. An early one costs a wake-up,
     /// and is cheaper than a timer for every limit.
     pub(super) fn arm(&mut self, i: usize, out: &mut Vec<Action>) {
-        let due = self.due(i);
-        let request = self.slots.request_ref(i);
         let slot = &mut self.slots[i];
+        let due = due(slot, &self.policy.timeouts);
         if due < slot.armed {
             slot.armed = due;
             slot.epoch = slot.epoch.wrapping_add(1);
+            let request = RequestRef { slot: i as u32, generation: slot.generation };
             out.push(Action::SetTimer { request, at: due, epoch: slot.epoch });
         }
-    }
-
-    /// When the request needs its timer.
-    pub(super) fn due(&self, i: usize) -> Instant {
-        let slot = &self.slots[i];
-        match slot.stage {
-            Stage::Free => Instant::FAR_FUTURE,
-            Stage::Waiting | Stage::Closing(_) => slot.next.at,
-            Stage::InFlight => self
-                .attempt_due(i)
-                .min(slot.policy_deadline)
-                .min(slot.deadline)
-                .min(slot.first_output_by),
-        }
-    }
-
-    /// When the attempt in flight reaches a time limit of its own.
-    pub(super) fn attempt_due(&self, i: usize) -> Instant {
-        let (flight, timeouts) = (&self.slots[i].flight, &self.policy.timeouts);
-        let after = |from: Instant, limit: Option<Duration>| {
-            limit.map_or(Instant::FAR_FUTURE, |limit| from + limit)
-        };
-        // Of an answer that is not streamed nothing is seen before its end: there is no first
-        // token to wait for.
-        let awaiting_first = self.slots[i].request.streamed
-            && match timeouts.first_token_means {
-                FirstToken::Headers => flight.phase == Phase::BeforeHeaders,
-                FirstToken::Output => flight.phase != Phase::AfterOutput,
-            };
-        let silence = match flight.phase {
-            Phase::AfterOutput => after(flight.progress, timeouts.idle_stream),
-            _ if awaiting_first => after(flight.sent, timeouts.first_token),
-            _ => Instant::FAR_FUTURE,
-        };
-        flight.limit.min(silence)
     }
 
     pub(super) fn finish_stopped(&mut self, i: usize, refusal: Refusal, out: &mut Vec<Action>) {
@@ -117,4 +82,32 @@ impl Router {
             refusal: Refusal::NOTHING,
         }
     }
+}
+
+/// When a request needs its timer.
+pub(super) fn due(slot: &Slot, timeouts: &Timeouts) -> Instant {
+    match slot.stage {
+        Stage::Free => Instant::FAR_FUTURE,
+        Stage::Waiting | Stage::Closing(_) => slot.next.at,
+        Stage::InFlight => attempt_due(slot, timeouts)
+            .min(slot.policy_deadline)
+            .min(slot.deadline)
+            .min(slot.first_output_by),
+    }
+}
+
+/// When the attempt in flight reaches a time limit of its own.
+pub(super) fn attempt_due(slot: &Slot, timeouts: &Timeouts) -> Instant {
+    let flight = &slot.flight;
+    let (from, limit) = match flight.phase {
+        Phase::AfterOutput => (flight.progress, timeouts.idle_stream),
+        // Of an answer that is not streamed nothing is seen before its end: there is no first
+        // token to wait for.
+        _ if !slot.request.streamed => return flight.limit,
+        Phase::BeforeOutput if timeouts.first_token_means == FirstToken::Headers => {
+            return flight.limit;
+        }
+        Phase::BeforeHeaders | Phase::BeforeOutput => (flight.sent, timeouts.first_token),
+    };
+    flight.limit.min(from + limit.unwrap_or(Duration::MAX))
 }
