@@ -232,8 +232,6 @@ impl Slots {
             deadline: now + class.product_total,
             first_output_by: now + first_output,
             policy_deadline: now + class.policy_total,
-            // What the latest use left is not looked at before it is set anew.
-            next: slot.next,
             ..Slot::FREE
         };
         i
