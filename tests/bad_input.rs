@@ -13,7 +13,7 @@ use windtunnel::check::check_file;
 const FILES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/files");
 
 /// File, what is replaced in it, by what, and what the message holds.
-type Row = (&'static str, &'static str, &'static str, &'static str);
+type Row<'a> = (&'static str, &'static str, &'a str, &'static str);
 
 const S: &str = "plain.yaml";
 const C: &str = "plain-card.yaml";
@@ -47,6 +47,33 @@ fn text_that_is_no_file_of_ours() {
         (S, "horizon: 10m", "horizon: !seconds 10", "unsupported tag"),
         (S, "horizon: 10m", "horizon: 10m\n<<: {interval: 5s}", "plain.yaml:"),
     ]);
+}
+
+#[test]
+#[rustfmt::skip]
+fn layers_that_cannot_be() {
+    const CLASS: &str = "    deadline:";
+    let outer = |with: &str| format!("    sdk: {with}\n{CLASS}");
+    const TARGET: &str = "    region: south";
+    let proxy = |with: &str| format!("    upstream_proxy: {with}\n{TARGET}");
+    let rows = [
+        (CLASS, outer("{attempts: 0}"), "classes.chat.sdk.attempts: 0 is below the least, 1"),
+        (CLASS, outer("{attempts: 17}"), "classes.chat.sdk.attempts: 17 is above the most, 16"),
+        (CLASS, outer("{attempst: 2}"), "classes.chat.sdk.attempst: unknown field; did you mean `attempts`?"),
+        (CLASS, outer("{repeats: [503, 200]}"), "classes.chat.sdk.repeats[1]: expected a failure's status, found 200"),
+        (CLASS, outer("{repeats: [0]}"), "classes.chat.sdk.repeats[0]: expected a failure's status, found 0"),
+        (CLASS, outer("{timeout: 0s}"), "classes.chat.sdk.timeout: is zero; leave it out"),
+        (CLASS, outer("{backoff: {base: 9s}}"), "classes.chat.sdk.backoff.base: is longer than backoff.max"),
+        (CLASS, outer("{backoff: {after_last: true}}"), "classes.chat.sdk.backoff.after_last: is a gateway's alone"),
+        (CLASS, outer("{retry_after: {source: first}}"), "classes.chat.sdk.retry_after.source: is a gateway's alone"),
+        (CLASS, outer("{retry_after: {mode: {cap_at: 0s}}}"), "classes.chat.sdk.retry_after.mode: cuts every hint to nothing"),
+        (TARGET, proxy("{attempts: 40}"), "targets.south.upstream_proxy.attempts: 40 is above the most, 16"),
+        (TARGET, proxy("{repeats: [302]}"), "targets.south.upstream_proxy.repeats[0]: expected a failure's status, found 302"),
+        (TARGET, proxy("{backoff: {before_failover: true}}"), "upstream_proxy.backoff.before_failover: is a gateway's alone"),
+    ];
+    let mut rows: Vec<Row> = rows.iter().map(|(old, new, holds)| (S, *old, new.as_str(), *holds)).collect();
+    rows.push((C, "capacity:", "upstream_proxy: {attempts: 0}\ncapacity:", "upstream_proxy.attempts: 0 is below the least, 1"));
+    table(&rows);
 }
 
 #[test]
