@@ -24,6 +24,8 @@ pub mod scenario;
 pub mod schema;
 pub mod simulation;
 pub mod stats;
+pub mod story;
 pub mod trace;
+pub mod verify;
 pub mod weather;
 pub mod world;

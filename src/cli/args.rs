@@ -36,6 +36,9 @@ pub(super) enum Command {
     },
     /// Make a traffic profile of a trace: counts and lengths, no rows.
     Profile(ProfileArgs),
+    /// Prove a policy's safety over every sequence of outcomes, or print the shortest way to break
+    /// it.
+    Verify(VerifyArgs),
 }
 
 #[derive(Args, Debug)]
@@ -155,6 +158,32 @@ pub(super) struct ProfileArgs {
     /// Day or month the trace was recorded.
     #[arg(long, default_value = "unstated")]
     pub(super) date: String,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct VerifyArgs {
+    /// A policy: a file, or the name of a shipped one.
+    pub(super) policy: String,
+    /// Take targets and route classes from this scenario; else a small sample by roles.
+    #[arg(long, short, value_name = "SCENARIO")]
+    pub(super) scenario: Option<String>,
+    /// Steps of each sequence: outcomes of attempts, cancellations, timers.
+    #[arg(long, default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..=40))]
+    pub(super) depth: u32,
+    /// States walked from one start, at most; beyond that the proof is undecided (exit code 3).
+    #[arg(long, default_value_t = 200_000)]
+    pub(super) max_states: u64,
+    /// Shape of the answer.
+    #[arg(long, value_enum, default_value_t = ProofFormat::Text)]
+    pub(super) format: ProofFormat,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(super) enum ProofFormat {
+    /// For people.
+    Text,
+    /// One JSON object.
+    Json,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]

@@ -14,15 +14,12 @@ use windtunnel::scenario::Scenario;
 use windtunnel::stats::Gate;
 use windtunnel_policy::config::Policy;
 
-use super::Outcome;
 use super::args::{Common, CompareArgs, RunArgs};
 use super::interrupt::{self, First, INTERRUPTED};
 use super::output::{OutFile, cannot_write, folder_of};
 use super::outputs::Outputs;
 use super::progress::Progress;
-
-/// A gate that no complete world decides.
-const UNDECIDED: u8 = 3;
+use super::{Outcome, UNDECIDED};
 
 /// One policy.
 pub(super) fn run(args: &RunArgs) -> Outcome {

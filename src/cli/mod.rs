@@ -1,6 +1,7 @@
 //! From the words of a command line to files and text: the only part of windtunnel that prints.
 //!
-//! Exit codes: 0 good, 1 a gate or a drill failed, 2 bad input, 3 a gate is undecided, 130 interrupted.
+//! Exit codes: 0 good, 1 a gate or a drill failed or a promise is broken, 2 bad input, 3 undecided,
+//! 130 interrupted.
 
 mod args;
 mod drill;
@@ -11,6 +12,7 @@ mod output;
 mod outputs;
 mod progress;
 mod same_file;
+mod verify;
 
 use std::process::ExitCode;
 
@@ -21,6 +23,8 @@ use args::{Cli, Command};
 
 /// Bad input of any kind.
 const BAD_INPUT: u8 = 2;
+/// A gate that no complete world decides, or a proof that is not complete.
+const UNDECIDED: u8 = 3;
 
 /// Does what the command line says.
 pub(crate) fn main() -> ExitCode {
@@ -32,6 +36,7 @@ pub(crate) fn main() -> ExitCode {
         Command::List => files::list(),
         Command::Schema { kind } => files::schema(kind),
         Command::Profile(args) => files::profile(&args),
+        Command::Verify(args) => verify::verify(&args),
     };
     match result {
         Ok(code) => ExitCode::from(code),

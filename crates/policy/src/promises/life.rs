@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::{Broken, Promise};
 use crate::config::{BudgetScope, Policy, RecoveryAction, TotalCovers};
 use crate::event::{AttemptRef, Request, Send};
-use crate::outcome::{FailureClass, Usage};
+use crate::outcome::{FailureClass, Phase, Usage};
 use crate::target::{RouteClass, SideEffects, TargetId, Topology};
 use crate::{Duration, Instant, Money};
 
@@ -20,6 +20,8 @@ pub struct Life {
     pub arrived: Instant,
     /// The attempt in flight.
     pub flying: Option<AttemptRef>,
+    /// How far its response has come.
+    pub phase: Phase,
     /// When its timer fires, and with which epoch.
     pub timer: Option<(Instant, u32)>,
     /// Its output is passed to the caller.
@@ -57,6 +59,7 @@ impl Life {
             request,
             arrived,
             flying: None,
+            phase: Phase::BeforeHeaders,
             timer: None,
             released: false,
             cancelled: false,
@@ -121,6 +124,7 @@ impl Life {
         self.paid = recovery.map(|(action, failing)| Paid { action, failing, destination });
         self.latest = Some(destination);
         self.flying = Some(send.attempt);
+        self.phase = Phase::BeforeHeaders;
     }
 
     /// Whether this attempt may start now, as far as the request itself goes.

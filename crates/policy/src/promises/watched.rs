@@ -13,7 +13,7 @@ use crate::config::{AllUnavailable, BudgetKind, ChargedTo, RecoveryAction};
 use crate::event::{
     Action, AttemptRef, BreakerState, Decision, Event, Outcome, Request, RequestRef, Send, Terminal,
 };
-use crate::outcome::{Answer, Usage};
+use crate::outcome::{Answer, Phase, Usage};
 use crate::target::TargetId;
 use crate::{Instant, Share};
 
@@ -76,6 +76,13 @@ impl<S: Subject> Watched<S> {
     #[must_use]
     pub fn keeping_trail(mut self) -> Watched<S> {
         self.trail = Some(Vec::new());
+        self
+    }
+
+    /// From now on, what happens is not kept, and what was is gone.
+    #[must_use]
+    pub fn forgetting_trail(mut self) -> Watched<S> {
+        self.trail = None;
         self
     }
 
@@ -215,12 +222,20 @@ impl<S: Subject> Watched<S> {
                     life.unexplained = answer == Answer::Invalid;
                 }
             }
+            Event::Headers(attempt) => self.came_to(attempt, Phase::BeforeOutput),
+            Event::FirstOutput(attempt) => self.came_to(attempt, Phase::AfterOutput),
             Event::NotSent(attempt) => {
                 if let Some(life) = flying(&mut self.lives, attempt) {
                     life.over();
                 }
             }
             _ => {}
+        }
+    }
+
+    fn came_to(&mut self, attempt: AttemptRef, phase: Phase) {
+        if let Some(life) = flying(&mut self.lives, attempt) {
+            life.phase = life.phase.max(phase);
         }
     }
 

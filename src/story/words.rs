@@ -1,0 +1,124 @@
+//! Events and actions, each as one clause.
+
+use windtunnel_policy::event::{Action, BreakerState, Decision, Event, Outcome, Terminal};
+use windtunnel_policy::outcome::Answer;
+use windtunnel_policy::{Instant, Money};
+
+use super::{Names, clock, limited};
+
+impl Names {
+    /// What happened.
+    pub fn event(&self, event: &Event) -> String {
+        match event {
+            Event::Arrived(request) => format!(
+                "the request comes: {}, {}, {} tokens, at most {} out",
+                self.classes[usize::from(request.class.0)],
+                if request.streamed { "streamed" } else { "whole" },
+                request.input_tokens,
+                request.max_output_tokens
+            ),
+            Event::Headers(attempt) => format!("headers of attempt {}", attempt.number),
+            Event::FirstOutput(attempt) => format!("first output of attempt {}", attempt.number),
+            Event::Progress { attempt, .. } => format!("more output of attempt {}", attempt.number),
+            Event::Ended { attempt, answer, .. } => {
+                let kind = match answer {
+                    Answer::Valid => "a valid answer",
+                    Answer::Refusal => "a refusal",
+                    Answer::Invalid => "an answer that breaks its contract",
+                };
+                format!("attempt {} ends: {kind}", attempt.number)
+            }
+            Event::Failed { attempt, failure } => {
+                let mut text =
+                    format!("attempt {} fails: {}", attempt.number, failure.class.name());
+                if failure.status > 0 {
+                    text += &format!(", status {}", failure.status);
+                }
+                if let Some(hint) = failure.retry_after {
+                    text += &format!(", retry after {hint}");
+                }
+                text + ", " + &failure.phase.name().replace('_', " ")
+            }
+            Event::NotSent(attempt) => {
+                format!("attempt {} is not sent: no connection free", attempt.number)
+            }
+            Event::Timer { .. } => "the timer fires".into(),
+            Event::Cancelled(_) => "the caller cancels".into(),
+            Event::KillSwitch { target, off } => {
+                let what = match target {
+                    Some(target) => self.target(*target),
+                    None => "all recovery",
+                };
+                format!("an operator switches {what} {}", if *off { "off" } else { "on" })
+            }
+        }
+    }
+
+    /// What the router does about it.
+    pub fn action(&self, action: &Action, origin: Instant) -> String {
+        match action {
+            Action::Send(send) => {
+                let target = self.target(send.target);
+                let mut text = format!("sends attempt {} to {target}", send.attempt.number);
+                if let Some(recovery) = send.recovery {
+                    text += &format!(", {}", recovery.name());
+                }
+                if !send.waited.is_zero() {
+                    text += &format!(", after {}", send.waited);
+                }
+                if let Some(hint) = send.retry_after {
+                    text += &format!(" (asked to wait {hint})");
+                }
+                if send.breaker != BreakerState::Closed {
+                    text += &format!(", breaker {}", send.breaker.name());
+                }
+                text += &limited(", for at most", send.timeout);
+                text + &limited(", deadline in", send.remaining)
+            }
+            Action::SetTimer { at, .. } => format!("sets the timer to {}", clock(*at, origin)),
+            Action::Cancel { attempt, class } => {
+                format!("cuts attempt {}: {}", attempt.number, class.name())
+            }
+            Action::Release(attempt) => {
+                format!("releases the output of attempt {}", attempt.number)
+            }
+            Action::Decided { decision, .. } => match decision {
+                Decision::Recover { action, wait } if wait.is_zero() => {
+                    format!("decides: {}", action.name())
+                }
+                Decision::Recover { action, wait } => {
+                    format!("decides: {} after {wait}", action.name())
+                }
+                Decision::Stop(reason) => format!("decides: stop ({})", reason.name()),
+            },
+            Action::Finish { result, .. } => finish(result),
+            Action::Breaker { breaker, state, until } => {
+                let name = &self.breakers[usize::from(*breaker)];
+                match state {
+                    BreakerState::Open => {
+                        format!("breaker of {name}: open until {}", clock(*until, origin))
+                    }
+                    _ => format!("breaker of {name}: {}", state.name()),
+                }
+            }
+        }
+    }
+}
+
+fn finish(result: &Terminal) -> String {
+    let by = match result.outcome {
+        Outcome::Answered(n) | Outcome::Refused(n) => format!(" by attempt {n}"),
+        _ => String::new(),
+    };
+    let mut text = format!("ends it: {}{by}, status {}", result.outcome.name(), result.status);
+    if let Some(class) = result.class {
+        text += &format!(", {}", class.name());
+    }
+    if let Some(after) = result.retry_after {
+        text += &format!(", may come again after {after}");
+    }
+    if result.cost > Money::ZERO {
+        text += &format!(", cost {}", result.cost);
+    }
+    text
+}

@@ -1,0 +1,70 @@
+//! Targets for a policy that is looked at alone, by the roles policies speak of.
+
+use windtunnel_policy::target::{
+    Capabilities, Group, Role, RouteClass, SideEffects, Target, TargetId, Topology,
+};
+use windtunnel_policy::{Duration, Money, Price};
+
+/// Two primaries of one model in two regions on one account, an equal fallback of another provider,
+/// and an approved substitute with a larger window, a higher price and a smaller promise. One class
+/// only asks, the other may write and has little money.
+pub(super) fn topology() -> Topology {
+    let targets = vec![
+        target("primary-east", "first", "model", "east"),
+        target("primary-west", "first", "model", "west"),
+        target("fallback", "second", "model", "east"),
+        Target {
+            context_tokens: 128_000,
+            capabilities: named(&["streaming", "tools"]),
+            price: Price { input: 3_000_000, cached: 300_000, output: 15_000_000 },
+            ..target("substitute", "third", "other-model", "east")
+        },
+    ];
+    let ask = class("ask", SideEffects::None);
+    let write = RouteClass {
+        deadline_first_output: Duration::from_secs(20),
+        // Two attempts on the model's own targets, and a little more.
+        max_cost: Money::from_pico(20_000_000_000),
+        ..class("write", SideEffects::WritePossible)
+    };
+    Topology { targets, classes: vec![ask, write] }
+}
+
+fn target(name: &str, provider: &str, model: &str, region: &str) -> Target {
+    Target {
+        name: name.into(),
+        provider: provider.into(),
+        model: model.into(),
+        region: region.into(),
+        deployment: name.into(),
+        account: "main".into(),
+        price: Price { input: 2_500_000, cached: 1_250_000, output: 10_000_000 },
+        context_tokens: 16_000,
+        capabilities: named(&["streaming", "tools", "structured_output"]),
+        weight: 1,
+        failover_in_flight: None,
+        prior_latency: Duration::from_secs(4),
+    }
+}
+
+fn named(names: &[&str]) -> Capabilities {
+    let each = names.iter().filter_map(|name| Capabilities::named(name));
+    each.fold(Capabilities::NONE, Capabilities::with)
+}
+
+fn class(name: &str, side_effects: SideEffects) -> RouteClass {
+    let groups =
+        [(Role::Primary, vec![0, 1]), (Role::Fallback(1), vec![2]), (Role::LargerWindow, vec![3])];
+    let groups =
+        groups.map(|(role, ids)| Group { role, targets: ids.into_iter().map(TargetId).collect() });
+    RouteClass {
+        name: name.into(),
+        deadline_total: Duration::from_secs(60),
+        deadline_first_output: Duration::MAX,
+        side_effects,
+        required: Capabilities::NONE,
+        substitutes: vec!["other-model".into()],
+        max_cost: Money::MAX,
+        groups: groups.into(),
+    }
+}

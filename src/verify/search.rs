@@ -1,0 +1,109 @@
+//! The walk over every sequence of steps, shortest first; a state that was seen is not walked again.
+
+use std::collections::BTreeMap;
+
+use windtunnel_policy::event::RequestRef;
+use windtunnel_policy::promises::{Broken, Subject, Watched};
+
+use super::Observer;
+use super::key::key;
+use super::step::{Step, open};
+
+/// What a walk from one state found.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Walked {
+    /// Every sequence of so many steps was walked.
+    pub(super) complete_to: u32,
+    /// Different states among them.
+    pub(super) states: u64,
+    /// Sequences that lead through them, ends before the last step counted once.
+    pub(super) sequences: u64,
+    /// The shortest way to a broken promise.
+    pub(super) broken: Option<(Vec<Step>, Broken)>,
+}
+
+/// Why a walk ends before it is complete.
+enum Stop {
+    Broken(Broken),
+    /// As many states were seen as may be, or the user has had enough.
+    Enough,
+}
+
+struct Search<'a, O> {
+    steps: &'a [Step],
+    /// The requests that were open at the start.
+    requests: Vec<RequestRef>,
+    /// Sequences of so many steps from each state seen.
+    seen: BTreeMap<(u128, u32), u64>,
+    most: u64,
+    observer: &'a O,
+    way: Vec<Step>,
+}
+
+/// Walks over sequences of one step, then of two, and so on, so that what is found first is shortest.
+pub(super) fn walk<S: Subject, O: Observer>(
+    start: &Watched<S>,
+    steps: &[Step],
+    depth: u32,
+    most: u64,
+    observer: &O,
+) -> Walked {
+    let mut walked = Walked { complete_to: 0, states: 0, sequences: 0, broken: None };
+    for length in 0..=depth {
+        let seen = BTreeMap::new();
+        let mut search =
+            Search { steps, requests: open(start), seen, most, observer, way: Vec::new() };
+        let end = search.from(start, length);
+        let states = search.seen.len() as u64;
+        match end {
+            Ok(sequences) => walked = Walked { complete_to: length, states, sequences, ..walked },
+            Err(Stop::Enough) => return Walked { states: walked.states.max(states), ..walked },
+            Err(Stop::Broken(broken)) => {
+                return Walked { broken: Some((search.way, broken)), ..walked };
+            }
+        }
+    }
+    walked
+}
+
+impl<O: Observer> Search<'_, O> {
+    /// All sequences of `left` more steps; answers how many there are.
+    fn from<S: Subject>(&mut self, watched: &Watched<S>, left: u32) -> Result<u64, Stop> {
+        let key = (key(watched), left);
+        if let Some(known) = self.seen.get(&key) {
+            return Ok(*known);
+        }
+        if self.seen.len() as u64 >= self.most || self.observer.stop() {
+            return Err(Stop::Enough);
+        }
+        let sequences = if left == 0 || watched.lives.is_empty() {
+            self.end(watched.clone()).map_err(Stop::Broken)?;
+            1
+        } else {
+            self.on(watched, left)?
+        };
+        self.seen.insert(key, sequences);
+        self.observer.visited();
+        Ok(sequences)
+    }
+
+    /// Each step in turn.
+    fn on<S: Subject>(&mut self, watched: &Watched<S>, left: u32) -> Result<u64, Stop> {
+        let mut sequences: u64 = 0;
+        for step in self.steps {
+            let Some(happens) = step.meaning(watched) else { continue };
+            self.way.push(*step);
+            let mut next = watched.clone();
+            happens.to(&mut next).map_err(Stop::Broken)?;
+            sequences = sequences.saturating_add(self.from(&next, left - 1)?);
+            self.way.pop();
+        }
+        Ok(sequences)
+    }
+
+    /// What is open ends by itself, and is silent from then on.
+    fn end<S: Subject>(&self, mut watched: Watched<S>) -> Result<(), Broken> {
+        watched.drain()?;
+        self.requests.iter().try_for_each(|request| watched.silent(*request))
+    }
+}

@@ -1,0 +1,232 @@
+//! What can happen next: the alphabet of the walk.
+
+use windtunnel_policy::config::Policy;
+use windtunnel_policy::event::{AttemptRef, Event, RequestRef};
+use windtunnel_policy::outcome::{Answer, Failure, FailureClass, Phase, Usage};
+use windtunnel_policy::promises::{Broken, Life, Subject, Watched};
+use windtunnel_policy::target::TargetId;
+use windtunnel_policy::{Duration, Instant};
+
+/// One thing that happens to one of the open requests.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Step {
+    /// Which of them, in the order they came.
+    pub(super) nth: usize,
+    pub(super) what: What,
+    pub(super) pace: Pace,
+}
+
+/// When it happens.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Pace {
+    /// Ten milliseconds after what came before, or with the timer if that is earlier.
+    Soon,
+    /// In the last microsecond before the timer.
+    Late,
+}
+
+/// What happens.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum What {
+    Headers,
+    FirstOutput,
+    Progress,
+    Ends(Answer),
+    Fails {
+        class: FailureClass,
+        phase: Phase,
+        hint: Option<Duration>,
+    },
+    NotSent,
+    Cancels,
+    /// Nothing, until the earliest timer.
+    Time,
+    /// An operator takes a target out; `None` for all recovery.
+    SwitchesOff(Option<TargetId>),
+}
+
+const SOON: Duration = Duration::from_millis(10);
+/// Wait hints: one that fits most deadlines, and one that fits none.
+const HINTS: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(3_600)];
+
+/// Classes that come with a wait hint.
+const HINTED: [FailureClass; 4] = [
+    FailureClass::RateLimited,
+    FailureClass::QuotaExhausted,
+    FailureClass::Overloaded,
+    FailureClass::ServerError,
+];
+
+const PHASES: [Phase; 3] = [Phase::BeforeHeaders, Phase::BeforeOutput, Phase::AfterOutput];
+
+/// Everything that can happen to one request: every class that can be reported, in every phase.
+pub(super) fn everything() -> Vec<What> {
+    let mut all = endings();
+    all.extend([What::Headers, What::Progress, What::Ends(Answer::Refusal)]);
+    for class in FailureClass::ALL.into_iter().filter(|class| reported(*class)) {
+        all.extend(PHASES.map(|phase| What::Fails { class, phase, hint: None }));
+        if HINTED.contains(&class) {
+            let phase = Phase::BeforeHeaders;
+            all.extend(HINTS.map(|hint| What::Fails { class, phase, hint: Some(hint) }));
+        }
+    }
+    all
+}
+
+/// Of all that can happen, one class for each row of the matrix: what the classes of one row lead
+/// to differs in their name alone, and the walk over everything has seen each. And an operator.
+pub(super) fn one_of_each_kind(policy: &Policy, targets: &[TargetId]) -> Vec<What> {
+    let mut all = endings();
+    all.push(What::SwitchesOff(None));
+    all.extend(targets.iter().map(|target| What::SwitchesOff(Some(*target))));
+    let mut rows = Vec::new();
+    for class in FailureClass::ALL.into_iter().filter(|class| reported(*class)) {
+        let kind = (policy.matrix.row(class), ambiguous(class));
+        if rows.contains(&kind) {
+            continue;
+        }
+        rows.push(kind);
+        let hint = HINTED.contains(&class).then_some(HINTS[0]);
+        all.push(What::Fails { class, phase: Phase::BeforeHeaders, hint });
+    }
+    all
+}
+
+fn endings() -> Vec<What> {
+    vec![
+        What::Time,
+        What::Cancels,
+        What::NotSent,
+        What::FirstOutput,
+        What::Ends(Answer::Valid),
+        What::Ends(Answer::Invalid),
+    ]
+}
+
+/// Whether an embedder can report it: the other two are the router's own.
+fn reported(class: FailureClass) -> bool {
+    !matches!(class, FailureClass::DeadlineExhausted | FailureClass::NoEligibleTarget)
+}
+
+fn ambiguous(class: FailureClass) -> bool {
+    matches!(
+        class,
+        FailureClass::Transport
+            | FailureClass::Timeout
+            | FailureClass::PartialStream
+            | FailureClass::SideEffectUnknown
+            | FailureClass::CallerCancelled
+            | FailureClass::Refusal
+    )
+}
+
+/// A step that can happen now, as events.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Happens {
+    /// The earliest timer fires.
+    Timer,
+    /// This, after a milestone of the response.
+    Event { now: Instant, first: Option<Event>, event: Event },
+}
+
+impl Happens {
+    pub(super) fn to<S: Subject>(self, watched: &mut Watched<S>) -> Result<(), Broken> {
+        match self {
+            Happens::Timer => watched.fire_next_timer().map(drop),
+            Happens::Event { now, first, event } => {
+                first.map_or(Ok(()), |first| watched.feed(now, first))?;
+                watched.feed(now, event)
+            }
+        }
+    }
+}
+
+impl Step {
+    /// What the step means now; `None` where it cannot happen.
+    pub(super) fn meaning<S: Subject>(self, watched: &Watched<S>) -> Option<Happens> {
+        let (request, life) = watched.lives.iter().nth(self.nth)?;
+        let now = self.time(watched)?;
+        let plain = |event| Some(Happens::Event { now, first: None, event });
+        match self.what {
+            // Time and operators are the same for all requests.
+            What::Time => {
+                (self.nth == 0 && watched.next_timer().is_some()).then_some(Happens::Timer)
+            }
+            What::SwitchesOff(target) if self.nth == 0 => {
+                plain(Event::KillSwitch { target, off: true })
+            }
+            What::SwitchesOff(_) => None,
+            What::Cancels => plain(Event::Cancelled(*request)),
+            what => happening(what, life, life.flying?, now),
+        }
+    }
+
+    fn time<S: Subject>(self, watched: &Watched<S>) -> Option<Instant> {
+        let (soon, timer) = (watched.now + SOON, watched.next_timer());
+        match (self.pace, timer) {
+            (Pace::Soon, _) => Some(soon.min(timer.unwrap_or(soon))),
+            (Pace::Late, _) if matches!(self.what, What::Time | What::SwitchesOff(_)) => None,
+            (Pace::Late, Some(timer)) if timer > soon => {
+                Some(timer.saturating_sub(Duration::from_micros(1)))
+            }
+            (Pace::Late, _) => None,
+        }
+    }
+}
+
+/// What happens to the attempt in flight; `None` where it cannot.
+fn happening(what: What, life: &Life, attempt: AttemptRef, now: Instant) -> Option<Happens> {
+    let come = life.phase;
+    let seen_as_it_comes = life.request.streamed;
+    let mut first = None;
+    let event = match what {
+        What::Headers if come == Phase::BeforeHeaders => Event::Headers(attempt),
+        What::FirstOutput if seen_as_it_comes && come != Phase::AfterOutput => {
+            Event::FirstOutput(attempt)
+        }
+        What::Progress if come == Phase::AfterOutput => Event::Progress { attempt, at: now },
+        What::NotSent if come == Phase::BeforeHeaders => Event::NotSent(attempt),
+        What::Ends(answer) => {
+            Event::Ended { attempt, usage: billed(life, Phase::AfterOutput), answer }
+        }
+        What::Fails { phase: Phase::AfterOutput, .. } if !seen_as_it_comes => return None,
+        What::Fails { class, phase, hint } if phase >= come => {
+            first = (phase > come).then_some(match phase {
+                Phase::AfterOutput => Event::FirstOutput(attempt),
+                _ => Event::Headers(attempt),
+            });
+            let usage = billed(life, phase);
+            let failure = Failure { class, status: 0, phase, retry_after: hint, usage };
+            Event::Failed { attempt, failure }
+        }
+        _ => return None,
+    };
+    Some(Happens::Event { now, first, event })
+}
+
+/// Nothing before headers, the prompt until there is output, then all the caller allowed.
+fn billed(life: &Life, phase: Phase) -> Usage {
+    let (input, output) = (life.request.input_tokens, life.request.max_output_tokens);
+    match phase {
+        Phase::BeforeHeaders => Usage::default(),
+        Phase::BeforeOutput => Usage { input, ..Usage::default() },
+        Phase::AfterOutput => Usage { input, cached: 0, output },
+    }
+}
+
+/// Everything that may come next in a state of so many requests.
+pub(super) fn steps(alphabet: &[What], requests: usize, late: bool) -> Vec<Step> {
+    let paces: &[Pace] = if late { &[Pace::Soon, Pace::Late] } else { &[Pace::Soon] };
+    let mut steps = Vec::new();
+    for pace in paces.iter().copied() {
+        for nth in 0..requests {
+            steps.extend(alphabet.iter().map(|what| Step { nth, what: *what, pace }));
+        }
+    }
+    steps
+}
+
+/// The handles of open requests.
+pub(super) fn open<S>(watched: &Watched<S>) -> Vec<RequestRef> {
+    watched.lives.keys().copied().collect()
+}
