@@ -2,6 +2,7 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
+use core::hash::{Hash, Hasher};
 
 use crate::config::Estimate;
 use crate::target::{ClassId, TargetId};
@@ -26,7 +27,7 @@ pub(crate) struct Estimates {
 }
 
 /// One route class at one target.
-#[derive(Clone, Hash, Debug)]
+#[derive(Clone, Debug)]
 struct Cell {
     halves: [[u32; BUCKETS]; 2],
     counts: [u32; 2],
@@ -111,6 +112,20 @@ impl Estimates {
             cell.until = (half + 1).saturating_mul(self.half_us);
         }
         cell
+    }
+}
+
+impl Hash for Cell {
+    /// A half without outcomes holds nothing but zeros.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        for (half, count) in self.halves.iter().zip(self.counts) {
+            count.hash(state);
+            if count > 0 {
+                half.hash(state);
+            }
+        }
+        (self.newest, self.until).hash(state);
+        (self.cached, self.since_cached, self.fresh).hash(state);
     }
 }
 

@@ -284,14 +284,13 @@ impl<S: Subject> Watched<S> {
             Action::Decided { attempt, decision } => {
                 let life = life(&mut self.lives, attempt.request);
                 life.unexplained = false;
-                let number = attempt.number;
-                Promise::Explained.holds(life.flying.is_none(), || {
-                    format!("a decision on attempt {number}, which is in flight")
-                })?;
                 let recovers = matches!(decision, Decision::Recover { .. });
-                let how = || format!("a recovery was decided after attempt {number}");
+                let how = || format!("a recovery was decided after attempt {}", attempt.number);
                 Promise::NoneAfterCancel.holds(!(recovers && life.cancelled), how)?;
-                Promise::NoneAfterOutput.holds(!(recovers && life.released), how)
+                Promise::NoneAfterOutput.holds(!(recovers && life.released), how)?;
+                Promise::Explained.holds(life.flying.is_none(), || {
+                    format!("a decision on attempt {}, which is in flight", attempt.number)
+                })
             }
             Action::Breaker { breaker, state, until } => {
                 let open = (state == BreakerState::Open).then_some(until);

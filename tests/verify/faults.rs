@@ -1,0 +1,130 @@
+//! Each promise, broken by a fault of its own.
+
+use windtunnel::verify::{NoObserver, Options, Proof, Verdict, sample, verify_subject};
+use windtunnel_policy::Duration;
+use windtunnel_policy::config::{AllUnavailable, Breaker, Policy, Streaming, Trip};
+use windtunnel_policy::promises::Promise;
+use windtunnel_policy::target::{SideEffects, Topology};
+
+use crate::faulty::{Fault, Faulty};
+
+const OPTIONS: Options = Options { depth: 3, max_states: 50_000 };
+
+fn proof(says: (Policy, Topology), runs: (Policy, Topology), fault: Fault) -> Proof {
+    verify_subject(&Faulty::new(says, runs, fault), "sample", OPTIONS, &NoObserver)
+}
+
+/// The default policy, by name.
+fn policy() -> Policy {
+    Policy { name: "faulty".into(), ..Policy::default() }
+}
+
+/// The sample with its first class alone.
+fn topology() -> Topology {
+    let mut topology = sample();
+    topology.classes.truncate(1);
+    topology
+}
+
+/// The fault is found, in so many steps; without the fault there is none to find.
+fn broken(promise: Promise, steps: usize, proof: &Proof) {
+    assert_eq!(proof.verdict(), Verdict::Broken);
+    let found = proof.counterexample.as_ref().expect("a broken promise has a counterexample");
+    assert_eq!((found.broken.promise, found.steps), (promise, steps), "{}", proof.text());
+}
+
+fn with_fault(promise: Promise, steps: usize, fault: Fault) {
+    let (says, runs) = ((policy(), topology()), (policy(), topology()));
+    broken(promise, steps, &proof(says, runs, fault));
+}
+
+#[test]
+fn one_result() {
+    with_fault(Promise::OneResult, 0, Fault::EndsTwice);
+}
+
+#[test]
+fn one_at_a_time() {
+    with_fault(Promise::OneAtATime, 0, Fault::SendsTwice);
+}
+
+#[test]
+fn right_target() {
+    with_fault(Promise::RightTarget, 1, Fault::Misnames);
+}
+
+#[test]
+fn none_after_cancel() {
+    with_fault(Promise::NoneAfterCancel, 1, Fault::DeafToCancel);
+}
+
+#[test]
+fn none_after_output() {
+    let buffered = Policy { streaming: Streaming::BufferThenRelease, ..policy() };
+    let proof = proof((policy(), topology()), (buffered, topology()), Fault::ShowsEarly);
+    broken(Promise::NoneAfterOutput, 1, &proof);
+}
+
+#[test]
+fn no_repeated_write() {
+    let mut writes = topology();
+    writes.classes[0].side_effects = SideEffects::WritePossible;
+    let proof = proof((policy(), writes), (policy(), topology()), Fault::RunsAnother);
+    broken(Promise::NoRepeatedWrite, 1, &proof);
+}
+
+#[test]
+fn attempt_limits() {
+    let mut two = policy();
+    two.attempts.max = 2;
+    let proof = proof((two, topology()), (policy(), topology()), Fault::RunsAnother);
+    broken(Promise::AttemptLimits, 2, &proof);
+}
+
+#[test]
+fn envelope() {
+    let mut hurried = policy();
+    hurried.envelope.max_added_latency = Some(Duration::from_secs(1));
+    let proof = proof((hurried, topology()), (policy(), topology()), Fault::RunsAnother);
+    broken(Promise::Envelope, 1, &proof);
+}
+
+#[test]
+fn out_of_service() {
+    let breaker = Breaker { trip: vec![Trip::Consecutive(1)], ..Breaker::default() };
+    let fails = Policy { breakers: vec![breaker], ..policy() };
+    let opens = Policy { all_unavailable: AllUnavailable::FailOpen, ..fails.clone() };
+    let proof = proof((fails, topology()), (opens, topology()), Fault::RunsAnother);
+    broken(Promise::OutOfService, 1, &proof);
+}
+
+#[test]
+fn timers_end() {
+    with_fault(Promise::TimersEnd, 1, Fault::ForgetsWaits);
+}
+
+#[test]
+fn permits_return() {
+    with_fault(Promise::PermitsReturn, 1, Fault::KeepsPermits);
+}
+
+#[test]
+fn explained() {
+    with_fault(Promise::Explained, 0, Fault::Silent);
+}
+
+#[test]
+fn every_promise_has_its_fault() {
+    let tests = include_str!("faults.rs");
+    for promise in Promise::ALL {
+        let written = format!("{promise:?}, ");
+        assert!(tests.contains(&format!("Promise::{written}")), "{promise:?}");
+    }
+}
+
+#[test]
+fn a_sound_router_in_the_same_wrapper_holds() {
+    let says = (policy(), topology());
+    let proof = proof(says.clone(), says, Fault::RunsAnother);
+    assert_eq!(proof.verdict(), Verdict::Holds, "{}", proof.text());
+}

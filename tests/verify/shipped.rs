@@ -1,0 +1,42 @@
+//! What is proven, and what it says.
+
+use windtunnel::library::{Kind, list, load_policy};
+use windtunnel::scenario::Scenario;
+use windtunnel::verify::{NoObserver, Options, Verdict, verify};
+
+#[test]
+fn every_shipped_policy_holds_on_the_sample() {
+    let options = Options { depth: 2, max_states: 50_000 };
+    for file in list(Kind::Policy) {
+        let policy = load_policy(&file.name).expect("a shipped policy");
+        let proof = verify(&policy, None, options, &NoObserver).expect("a valid policy");
+        assert_eq!(proof.verdict(), Verdict::Holds, "{}: {}", file.name, proof.text());
+        let merged = proof.covered.iter().any(|row| row.states < row.sequences);
+        assert!(merged, "{}: some states are reached in more than one way", file.name);
+    }
+}
+
+#[test]
+fn a_scenarios_own_targets_are_walked() {
+    let scenario = Scenario::load("steady").expect("a shipped scenario");
+    let policy = load_policy("conservative").expect("a shipped policy");
+    let options = Options { depth: 2, max_states: 50_000 };
+    let targets = Some((scenario.file.name.as_str(), &scenario.topology));
+    let proof = verify(&policy, targets, options, &NoObserver).expect("a valid policy");
+    assert_eq!(proof.verdict(), Verdict::Holds, "{}", proof.text());
+    let class = &scenario.topology.classes[0].name;
+    assert!(proof.covered[0].start.starts_with(class.as_str()));
+}
+
+#[test]
+fn a_walk_that_is_cut_short_is_undecided() {
+    let policy = load_policy("conservative").expect("a shipped policy");
+    let options = Options { depth: 4, max_states: 300 };
+    let proof = verify(&policy, None, options, &NoObserver).expect("a valid policy");
+    assert_eq!(proof.verdict(), Verdict::Undecided);
+    let text = proof.text();
+    assert!(text.contains("1 of 4") && text.contains("--max-states (300)"), "{text}");
+    let json: serde_json::Value = serde_json::from_str(&proof.json()).expect("JSON");
+    assert_eq!(json["verdict"], "undecided");
+    assert!(json["covered"][0]["complete_to"].as_u64() < json["covered"][0]["depth"].as_u64());
+}
