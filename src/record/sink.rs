@@ -50,6 +50,8 @@ pub struct Rows {
     pub attempts: Vec<AttemptRow>,
     /// Requests, in the order they closed.
     pub requests: Vec<RequestRow>,
+    /// Requests that an outer layer sent, in the order they came.
+    pub resent: Vec<(u64, Resent)>,
 }
 
 impl Sink for Rows {
@@ -59,5 +61,9 @@ impl Sink for Rows {
 
     fn request(&mut self, row: &RequestRow) {
         self.requests.push(*row);
+    }
+
+    fn resent(&mut self, request: u64, of: Resent) {
+        self.resent.push((request, of));
     }
 }

@@ -1,7 +1,7 @@
 //! What happens to requests: they arrive, attempts move on, timers and callers' patience run out.
 
 use windtunnel_policy::event::{Action, AttemptRef, Event, Request, RequestRef};
-use windtunnel_policy::outcome::{Failure, FailureClass, Phase, Usage};
+use windtunnel_policy::outcome::{Answer, Failure, FailureClass, Phase, Usage};
 use windtunnel_policy::target::ClassId;
 use windtunnel_policy::{Instant, Money};
 
@@ -207,9 +207,10 @@ impl Simulation<'_> {
                 self.tell(now, Event::FirstOutput(attempt), world, sink);
             }
             NoticeKind::Ended { usage, answer, task_done, contract_ok, bill } => {
+                let broken = answer == Answer::Invalid;
                 let end = End {
                     status: 200,
-                    failure: None,
+                    failure: broken.then_some(FailureClass::ContractFailure),
                     phase: Some(Phase::AfterOutput),
                     cancelled: false,
                     usage,

@@ -2,7 +2,7 @@
 
 use windtunnel::record::{AttemptRow, RequestRow};
 use windtunnel_policy::event::{AttemptRef, Event, Outcome, Send, Terminal};
-use windtunnel_policy::outcome::{Failure, FailureClass, Phase, Usage};
+use windtunnel_policy::outcome::{Answer, Failure, FailureClass, Phase, Usage};
 use windtunnel_policy::{Instant, Money};
 
 use super::fate::{self, Fall, Fate};
@@ -112,7 +112,9 @@ impl Naive<'_> {
         let Some(attempt) = self.waits_for(id) else { return };
         match fate {
             Fate::Answer { answer, contract_ok, task_done } => {
-                self.ends(id, (200, None, Phase::AfterOutput), false, usage);
+                let broken = answer == Answer::Invalid;
+                let failure = broken.then_some(FailureClass::ContractFailure);
+                self.ends(id, (200, failure, Phase::AfterOutput), false, usage);
                 let open = self.opened(attempt.request);
                 let row = open.ended.expect("it has just ended");
                 open.complete = Some((row, contract_ok, task_done));
