@@ -30,8 +30,10 @@ pub struct Evidence<'a> {
 /// One request and what was done for it.
 #[derive(Clone, Debug)]
 pub struct Case<'a> {
-    /// What the world asked.
+    /// What the world asked; of a request that an outer layer sent, what its action asked.
     pub asked: &'a WorldRequest,
+    /// The action it belongs to: its first request.
+    pub action: u64,
     /// How it was closed.
     pub request: &'a RequestRow,
     /// How often it was closed: once, unless something is very wrong.
@@ -57,10 +59,14 @@ impl<'a> Evidence<'a> {
         for row in &rows.requests {
             closed.entry(row.request).or_insert((row, 0)).1 += 1;
         }
+        let resent: BTreeMap<u64, u64> =
+            rows.resent.iter().map(|(r, of)| (*r, of.action)).collect();
         let case = |(index, (request, closings)): (u64, (&'a RequestRow, u32))| {
             let mut attempts = attempts.remove(&index).unwrap_or_default();
             attempts.sort_by_key(|row| row.number);
-            Case { asked: &world.requests[index as usize], request, closings, attempts }
+            let action = resent.get(&index).copied().unwrap_or(index);
+            let asked = &world.requests[action as usize];
+            Case { asked, action, request, closings, attempts }
         };
         let cases = closed.into_iter().map(case).collect();
         Evidence { policy, scenario, world, totals, cases }
@@ -74,6 +80,15 @@ impl<'a> Evidence<'a> {
         let id = self.scenario.classes.iter().position(|c| c.name == class);
         let id = id.unwrap_or_else(|| panic!("the drill has no class `{class}`")) as u16;
         self.cases.iter().filter(move |case| case.request.class == id)
+    }
+
+    /// All requests of each action, in the order of actions.
+    pub fn actions(&self) -> Vec<Vec<&Case<'a>>> {
+        let mut actions: BTreeMap<u64, Vec<&Case<'a>>> = BTreeMap::new();
+        for case in &self.cases {
+            actions.entry(case.action).or_default().push(case);
+        }
+        actions.into_values().collect()
     }
 
     /// The target of this id, as the fleet runs it.

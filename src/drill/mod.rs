@@ -11,6 +11,7 @@ mod caller;
 mod contract;
 mod evidence;
 mod finding;
+mod layers;
 mod output;
 mod recovery;
 #[cfg(test)]
@@ -54,7 +55,7 @@ pub enum HeldBy {
 }
 
 /// Every drill, in order.
-pub static DRILLS: [Drill; 12] = [
+pub static DRILLS: [Drill; 13] = [
     Drill {
         number: 1,
         name: "primary-down",
@@ -138,6 +139,13 @@ pub static DRILLS: [Drill; 12] = [
         checks: "the caller cancels while a fallback attempt is pending: it ends at once",
         held_by: HeldBy::Core,
         judge: caller::cancels_pending,
+    },
+    Drill {
+        number: 13,
+        name: "layered-loops",
+        checks: "3 x 3 x 2 layered retries: one owner, and no layer multiplies another",
+        held_by: HeldBy::Policy,
+        judge: layers::one_owner,
     },
 ];
 
