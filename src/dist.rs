@@ -26,6 +26,8 @@ pub use shape::{Shape, ShapeError};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Dist {
     table: Arc<Table>,
+    /// The only value, where there is but one.
+    constant: Option<u64>,
 }
 
 /// Knots of the lower and of the upper half, each from its end to the median,
@@ -74,7 +76,20 @@ impl Dist {
                 *knot = to_fixed(value)?;
             }
         }
-        Ok(Dist { table: Arc::new(table) })
+        Ok(Dist::of(table))
+    }
+
+    fn of(table: Table) -> Dist {
+        let mut dist = Dist { table: Arc::new(table), constant: None };
+        let ends = [dist.sample(0), dist.sample(u64::MAX)];
+        dist.constant = (ends[0] == ends[1]).then_some(ends[0]);
+        dist
+    }
+
+    /// The value of what `draw` draws, which is not asked where there is but one value.
+    #[inline]
+    pub fn value(&self, draw: impl FnOnce() -> u64) -> u64 {
+        self.constant.unwrap_or_else(|| self.sample(draw()))
     }
 
     /// The value at quantile `draw` · 2⁻⁶⁴, rounded to the nearest whole number.
@@ -116,7 +131,7 @@ impl Dist {
             let wide = i128::from(*knot) * i128::from(numerator) / i128::from(denominator);
             *knot = i64::try_from(wide).ok().filter(|&v| v < LIMIT).ok_or_else(beyond_limit)?;
         }
-        Ok(Dist { table: Arc::new(table) })
+        Ok(Dist::of(table))
     }
 }
 

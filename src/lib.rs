@@ -14,7 +14,6 @@ pub mod input;
 pub mod ledger;
 pub mod library;
 pub mod measures;
-pub mod occurrence;
 pub mod profile;
 pub mod queue;
 pub mod record;

@@ -3,10 +3,12 @@
 //! Only attempts in flight and wake-ups enter the queue; arrivals stay a cursor
 //! over the world and are merged by comparing an [`EventKey`] with the head.
 
+mod heads;
 mod timers;
 
 use windtunnel_policy::Instant;
 
+pub use self::heads::Heads;
 pub use self::timers::Timers;
 
 /// Which of several events at one instant comes first, and why.
@@ -104,6 +106,16 @@ impl<T: Copy, K: Copy + Ord> EventQueue<T, K> {
     #[inline]
     pub fn first(&self) -> Option<(K, T)> {
         self.heap.first().copied()
+    }
+
+    /// Puts an event in the place of the next one: half the work of taking that and adding this.
+    ///
+    /// # Panics
+    /// Nothing is queued.
+    #[inline]
+    pub fn replace_first(&mut self, key: K, payload: T) {
+        assert!(!self.heap.is_empty(), "an event takes another's place");
+        self.sift_down((key, payload));
     }
 
     /// Takes the next event.

@@ -28,6 +28,8 @@ pub(super) struct Attempt {
     pub(super) target: TargetId,
     pub(super) nth: u32,
     pub(super) streamed: bool,
+    /// Its headers are waited for.
+    pub(super) shows_headers: bool,
     pub(super) sent: Instant,
     pub(super) deadline: Instant,
     pub(super) ask: Ask,
@@ -75,7 +77,7 @@ impl Stage {
 /// start, and how it ends. How long the work takes is not fixed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plan {
-    /// Work to headers.
+    /// Work to headers; zero where nobody waits for them.
     pub(super) headers: u64,
     /// Work to the first output.
     pub(super) output: u64,
@@ -83,8 +85,6 @@ pub(super) struct Plan {
     pub(super) pace: u64,
     /// Work to the end, good or bad.
     pub(super) end: u64,
-    /// Work to the end of the complete answer, if nothing befell it; zero where that was not drawn.
-    pub(super) unhindered: u64,
     /// Output tokens of the complete answer.
     pub(super) tokens: u32,
     pub(super) fate: Fate,
@@ -137,8 +137,8 @@ impl Attempt {
         let before_output =
             matches!(self.plan.fate, Fate::Fails(Fall { phase: Phase::BeforeOutput, .. }));
         match self.stage {
-            Stage::Queued if self.streamed => Stage::ToHeaders,
-            Stage::ToHeaders if !before_output => Stage::ToOutput,
+            Stage::Queued if self.shows_headers => Stage::ToHeaders,
+            Stage::Queued | Stage::ToHeaders if self.streamed && !before_output => Stage::ToOutput,
             Stage::ToOutput if matches!(self.plan.fate, Fate::FallsSilent(_)) => Stage::ToSilence,
             _ => Stage::ToEnd,
         }
@@ -186,7 +186,8 @@ impl Attempt {
         }
     }
 
-    /// How far the response had come, as its caller sees it.
+    /// How far the response had come, as its caller sees it; headers that are not waited for count
+    /// as there when work begins.
     pub(super) fn phase(&self) -> Phase {
         match self.stage {
             Stage::ToOutput => Phase::BeforeOutput,

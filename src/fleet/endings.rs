@@ -10,48 +10,49 @@ use crate::weather::Edge;
 
 impl Fleet {
     /// Work on an attempt has come to its end.
-    pub(super) fn end(&mut self, now: Instant, handle: FleetRef, notices: &mut Vec<Notice>) {
+    pub(super) fn end(&mut self, now: Instant, handle: FleetRef) -> Option<Notice> {
         let attempt = self.attempts.live(handle);
         let target = usize::from(attempt.target.0);
         let usage = attempt.used_after(attempt.plan.end.into());
         match attempt.plan.fate {
-            Fate::Fails(_) => self.fail(now, handle, notices),
+            Fate::Fails(fall) => self.fail_with(now, handle, &fall),
             Fate::FallsSilent(_) if !attempt.unseen => {
                 self.sites[target].leave();
                 self.settle(now, handle, usage);
                 self.attempts.live(handle).stage = Stage::Silent;
+                None
             }
-            Fate::FallsSilent(_) => self.close(now, handle, usage),
+            Fate::FallsSilent(_) => {
+                self.close(now, handle, usage);
+                None
+            }
             Fate::Answers(verdict) => {
                 let kind = NoticeKind::ended(usage, verdict, &self.sites[target].model.price);
-                attempt.tell(handle, kind, notices);
+                let notice = attempt.notice(handle, kind);
                 self.close(now, handle, usage);
+                notice
             }
         }
     }
 
     /// An attempt fails as planned.
-    pub(super) fn fail(&mut self, now: Instant, handle: FleetRef, notices: &mut Vec<Notice>) {
+    pub(super) fn fail(&mut self, now: Instant, handle: FleetRef) -> Option<Notice> {
         let attempt = self.attempts.live(handle);
         let Fate::Fails(fall) = attempt.plan.fate else {
             panic!("an attempt that is to fail has a failure planned: {attempt:?}")
         };
-        self.fail_with(now, handle, &fall, notices);
+        self.fail_with(now, handle, &fall)
     }
 
-    fn fail_with(
-        &mut self,
-        now: Instant,
-        handle: FleetRef,
-        fall: &Fall,
-        notices: &mut Vec<Notice>,
-    ) {
+    fn fail_with(&mut self, now: Instant, handle: FleetRef, fall: &Fall) -> Option<Notice> {
         let attempt = self.attempts.live(handle);
         let site = &self.sites[usize::from(attempt.target.0)];
         let used = attempt.used(now, &site.clock);
         let failure = fall.with(attempt.billed(fall.billing, used));
-        attempt.tell(handle, NoticeKind::failed(failure, &site.model.price), notices);
+        let kind = NoticeKind::failed(failure, &site.model.price);
+        let notice = attempt.notice(handle, kind);
         self.close(now, handle, used);
+        notice
     }
 
     /// Cuts attempts in flight at the target of `edge`, in the order of their requests.
@@ -86,7 +87,7 @@ impl Fleet {
                 },
                 ..Fall::at_the_door(FailureClass::Transport, 0)
             };
-            self.fail_with(now, handle, &fall, notices);
+            notices.extend(self.fail_with(now, handle, &fall));
         }
         self.in_flight = cut;
     }

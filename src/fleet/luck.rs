@@ -7,32 +7,10 @@ use super::Order;
 use super::attempt::{Fall, Fate, Plan, Verdict};
 use super::climate::Climate;
 use super::clock::FULL_SPEED;
-use crate::dist::Dist;
 use crate::draw::{Key, NameHash, Purpose, below};
-use crate::scenario::{Billing, LatencyModel, TargetModel};
+use crate::scenario::{Billing, MOST_WORK, TargetModel, Try};
 use crate::weather::Mix;
-use crate::world::{Marks, WorldRequest};
-
-/// No attempt needs more work than this (12 days at full speed), so that work fits 64 bits.
-const MOST_WORK: u64 = 1 << 40;
-
-/// A distribution that knows whether it needs a draw.
-#[derive(Clone, Debug)]
-pub(super) struct Sampler {
-    dist: Dist,
-    constant: Option<u64>,
-}
-
-/// A target's latencies, ready to be drawn.
-#[derive(Clone, Debug)]
-pub(super) struct Latencies {
-    headers: Sampler,
-    first_token: Sampler,
-    per_output_token: Sampler,
-    failure: Sampler,
-    /// Input tokens at which `first_token` holds, and µs per token beyond.
-    prompt: (u32, u64),
-}
+use crate::world::Marks;
 
 /// What an attempt that was not refused comes to.
 pub(super) enum Prospect {
@@ -44,36 +22,10 @@ pub(super) enum Prospect {
     Works(Plan),
 }
 
-impl Sampler {
-    fn new(dist: &Dist) -> Sampler {
-        let ends = [dist.sample(0), dist.sample(u64::MAX)];
-        Sampler { dist: dist.clone(), constant: (ends[0] == ends[1]).then_some(ends[0]) }
-    }
-
-    #[inline]
-    fn draw(&self, key: Key, purpose: Purpose, subject: NameHash, nth: u32) -> u64 {
-        match self.constant {
-            Some(value) => value,
-            None => self.dist.sample(key.draw(purpose, subject, nth)),
-        }
-    }
-}
-
-impl Latencies {
-    pub(super) fn new(model: &LatencyModel) -> Latencies {
-        Latencies {
-            headers: Sampler::new(&model.headers),
-            first_token: Sampler::new(&model.first_token),
-            per_output_token: Sampler::new(&model.per_output_token),
-            failure: Sampler::new(&model.failure),
-            prompt: (model.prompt_tokens, model.per_prompt_token.as_micros()),
-        }
-    }
-
-    /// How long a refusal or a failure without work takes.
-    pub(super) fn failure(&self, key: Key, subject: NameHash, nth: u32) -> Duration {
-        Duration::from_micros(self.failure.draw(key, Purpose::FailureLatency, subject, nth))
-    }
+/// How long a refusal or a failure without work takes.
+pub(super) fn failure(model: &TargetModel, key: Key, nth: u32) -> Duration {
+    let draw = || key.draw(Purpose::FailureLatency, model.hash, nth);
+    Duration::from_micros(model.latency.failure.value(draw))
 }
 
 /// The prospect of `order` at the target `model`, sent at `now`; `shed` is how it fails if it
@@ -81,7 +33,6 @@ impl Latencies {
 #[inline]
 pub(super) fn prospect(
     model: &TargetModel,
-    latencies: &Latencies,
     climate: &Climate,
     world: Key,
     now: Instant,
@@ -90,20 +41,15 @@ pub(super) fn prospect(
 ) -> Prospect {
     let (key, nth) = (order.request.key, order.nth_on_target);
     if order.request.marks.has(Marks::BLOCKED) {
-        let takes = latencies.failure(key, model.hash, nth);
+        let takes = failure(model, key, nth);
         let fall = Fall::at_the_door(FailureClass::ContentPolicy, 400);
         return Prospect::Fails(Plan::without_work(fall), takes);
     }
-    let struck_by = climate.strike(now, world, key, nth);
-    if let (None, Some(fall)) = (struck_by, shed) {
+    match (climate.strike(now, world, key, nth), shed) {
+        (Some((subject, mix)), _) => struck(model, order, subject, mix),
         // In a storm most attempts end here: what they would have come to is not drawn.
-        let takes = latencies.failure(key, model.hash, nth);
-        return Prospect::Fails(Plan::without_work(fall), takes);
-    }
-    let plan = healthy(model, latencies, order.request, nth, order.streamed);
-    match struck_by {
-        Some((subject, mix)) => struck(model, latencies, order, plan, subject, mix),
-        None => Prospect::Works(answered(model, climate, order, plan)),
+        (None, Some(fall)) => Prospect::Fails(Plan::without_work(fall), failure(model, key, nth)),
+        (None, None) => Prospect::Works(answered(model, climate, order)),
     }
 }
 
@@ -120,63 +66,34 @@ impl Fall {
     }
 }
 
-/// The work of an attempt that meets no failure; that to its headers only where they are `seen`.
-pub(super) fn healthy(
-    model: &TargetModel,
-    latencies: &Latencies,
-    request: &WorldRequest,
-    nth: u32,
-    seen: bool,
-) -> Plan {
-    let key = request.key;
-    let draw = |sampler: &Sampler, purpose| sampler.draw(key, purpose, model.hash, nth);
-    let at_stated_prompt = draw(&latencies.first_token, Purpose::FirstToken);
-    let (stated, per_token) = latencies.prompt;
-    let more = per_token.saturating_mul(u64::from(request.input.saturating_sub(stated)));
-    let less = per_token.saturating_mul(u64::from(stated.saturating_sub(request.input)));
-    // Without a deduction, output cannot come before the headers.
-    let headers = match seen || less > 0 {
-        true => draw(&latencies.headers, Purpose::HeadersLatency).min(at_stated_prompt),
-        false => 0,
-    };
-    let output = at_stated_prompt.saturating_add(more).saturating_sub(less).max(headers);
-    let pace = draw(&latencies.per_output_token, Purpose::TokenPace);
-    let tokens = request.output.min(request.max_output).min(model.max_output_tokens);
-    let end = output.saturating_add(pace.saturating_mul(u64::from(tokens.saturating_sub(1))));
-    let fate = Fate::Answers(Verdict { answer: Answer::Valid, contract_ok: true, task_done: true });
+/// The work of an attempt that meets no failure.
+fn healthy(model: &TargetModel, order: &Order<'_>) -> Plan {
+    let luck = Try { request: order.request.key, target: model.hash, nth: order.nth_on_target };
+    let tokens = tokens(model, order);
+    let times = model.latency.times(luck, order.request.input, tokens, order.shows_headers());
+    let verdict = Verdict { answer: Answer::Valid, contract_ok: true, task_done: true };
     Plan {
-        headers: work(headers),
-        output: work(output),
-        pace: work(pace),
-        end: work(end),
-        unhindered: work(end),
+        headers: times.headers * FULL_SPEED,
+        output: times.output * FULL_SPEED,
+        pace: times.pace * FULL_SPEED,
+        end: times.end * FULL_SPEED,
         tokens,
-        fate,
+        fate: Fate::Answers(verdict),
     }
 }
 
-/// Millionths of a µs at full speed.
-fn work(micros: u64) -> u64 {
-    micros.min(MOST_WORK) * FULL_SPEED
+/// Output tokens of a complete answer.
+fn tokens(model: &TargetModel, order: &Order<'_>) -> u32 {
+    order.request.output.min(order.request.max_output).min(model.max_output_tokens)
 }
 
 /// The prospect of an attempt that one of the failures in `mix` strikes.
-fn struck(
-    model: &TargetModel,
-    latencies: &Latencies,
-    order: &Order<'_>,
-    plan: Plan,
-    subject: NameHash,
-    mix: &[Mix],
-) -> Prospect {
+fn struck(model: &TargetModel, order: &Order<'_>, subject: NameHash, mix: &[Mix]) -> Prospect {
     let (key, nth) = (order.request.key, order.nth_on_target);
     let draw = key.draw(Purpose::FailureClass, subject, nth);
     // Weights are rounded down: a draw beyond the last of them is the last kind's.
     let kind = mix.iter().find(|kind| kind.up_to.hits(draw)).or(mix.last());
     let kind = kind.expect("a failure mix has at least one kind");
-    if kind.hang {
-        return Prospect::Hangs(plan);
-    }
     let fall = |phase, billing| Fall {
         class: if order.streamed { kind.class } else { whole(kind.class) },
         status: kind.status,
@@ -184,29 +101,30 @@ fn struck(
         retry_after: kind.retry_after,
         billing,
     };
+    // How long the answer would have taken is drawn only where some of it is made.
+    let without_work = |phase| Plan {
+        tokens: tokens(model, order),
+        ..Plan::without_work(fall(phase, model.bill_failed))
+    };
+    if kind.hang {
+        return Prospect::Hangs(without_work(kind.phase));
+    }
     match kind.phase {
         Phase::BeforeHeaders => {
-            let takes = match &kind.takes {
-                Some(dist) => Duration::from_micros(dist.sample(key.draw(
-                    Purpose::FailureLatency,
-                    subject,
-                    nth,
-                ))),
-                None => latencies.failure(key, subject, nth),
-            };
-            let fate = Fate::Fails(fall(kind.phase, model.bill_failed));
-            Prospect::Fails(Plan { fate, ..plan }, takes)
+            let takes = kind.takes.as_ref().unwrap_or(&model.latency.failure);
+            let takes = takes.value(|| key.draw(Purpose::FailureLatency, subject, nth));
+            Prospect::Fails(without_work(kind.phase), Duration::from_micros(takes))
         }
-        Phase::BeforeOutput => Prospect::Works(Plan {
-            end: plan.output,
-            fate: Fate::Fails(fall(kind.phase, model.bill_failed)),
-            ..plan
-        }),
-        Phase::AfterOutput => Prospect::Works(Plan {
-            end: plan.somewhere(position(model, order)),
-            fate: Fate::Fails(fall(kind.phase, model.bill_cancelled)),
-            ..plan
-        }),
+        Phase::BeforeOutput => {
+            let plan = healthy(model, order);
+            let fate = Fate::Fails(fall(kind.phase, model.bill_failed));
+            Prospect::Works(Plan { end: plan.output, fate, ..plan })
+        }
+        Phase::AfterOutput => {
+            let plan = healthy(model, order);
+            let fate = Fate::Fails(fall(kind.phase, model.bill_cancelled));
+            Prospect::Works(Plan { end: plan.somewhere(position(model, order)), fate, ..plan })
+        }
     }
 }
 
@@ -217,7 +135,8 @@ fn whole(class: FailureClass) -> FailureClass {
 
 /// The plan of an attempt that no failure strikes: a complete answer of some worth, or a stream
 /// that breaks, falls silent or ends early.
-fn answered(model: &TargetModel, climate: &Climate, order: &Order<'_>, plan: Plan) -> Plan {
+fn answered(model: &TargetModel, climate: &Climate, order: &Order<'_>) -> Plan {
+    let plan = healthy(model, order);
     let (key, nth) = (order.request.key, order.nth_on_target);
     if order.streamed {
         let (breaks, stalls) = pair(
@@ -300,15 +219,7 @@ fn position(model: &TargetModel, order: &Order<'_>) -> u64 {
 impl Plan {
     /// The plan of an attempt that is refused.
     pub(super) fn without_work(fall: Fall) -> Plan {
-        Plan {
-            headers: 0,
-            output: 0,
-            pace: 0,
-            end: 0,
-            unhindered: 0,
-            tokens: 0,
-            fate: Fate::Fails(fall),
-        }
+        Plan { headers: 0, output: 0, pace: 0, end: 0, tokens: 0, fate: Fate::Fails(fall) }
     }
 
     /// The same with all its work times `ppm` parts per million.

@@ -4,8 +4,8 @@
 //! What becomes of an attempt is drawn when it is sent and never again; how long that takes is
 //! not fixed, because everybody in work shares the target's speed, which follows load and
 //! weather. The fleet knows nothing of policies. It is driven by an event loop: [`Fleet::submit`]
-//! and [`Fleet::abort`] by the gateway, [`Fleet::on_occurrence`] and [`Fleet::on_edge`] by time;
-//! what the gateway gets to see comes back as [`Notice`]s.
+//! and [`Fleet::abort`] by the gateway, [`Fleet::advance`] (when it is time for [`Fleet::next`])
+//! and [`Fleet::on_edge`] by time; what the gateway gets to see comes back as [`Notice`]s.
 //!
 //! An attempt meets, in this order: validation of the request, limits, the content filter,
 //! failures (the weather's, then the card's own), capacity. What fails before headers holds no
@@ -14,6 +14,7 @@
 //! Invariants, asserted: a slot or a place in a limit is given back once for every time it was
 //! taken; a bill is always the price of the usage beside it.
 
+mod agenda;
 mod attempt;
 mod climate;
 mod clock;
@@ -28,6 +29,7 @@ use windtunnel_policy::outcome::{FailureClass, Phase, Usage};
 use windtunnel_policy::target::TargetId;
 use windtunnel_policy::{Duration, Instant, Share};
 
+use agenda::{Agenda, Due};
 pub use attempt::FleetRef;
 use attempt::{Attempt, Fall, Plan, Slab, Stage};
 use limit::{Ask, Limit, Refusal};
@@ -36,8 +38,7 @@ pub use notice::{Bill, Notice, NoticeKind};
 use site::Site;
 
 use crate::draw::Key;
-use crate::occurrence::Occurrence;
-use crate::queue::{EventKey, EventQueue, Rank};
+use crate::queue::EventKey;
 use crate::scenario::{AbortRule, Scenario};
 use crate::weather::{Edge, Weather};
 use crate::world::{Marks, World, WorldRequest};
@@ -48,6 +49,7 @@ pub struct Fleet {
     sites: Vec<Site>,
     limits: Vec<Limit>,
     attempts: Slab,
+    agenda: Agenda,
     /// Keys luck that many requests share.
     world: Key,
     /// Scratch: attempts in flight at one target.
@@ -69,8 +71,17 @@ pub struct Order<'a> {
     pub nth_on_target: u32,
     /// Whether the answer comes as a stream.
     pub streamed: bool,
+    /// Whether it matters to the gateway when headers of a stream come.
+    pub headers_matter: bool,
     /// When the gateway gives it up: by its own time limit or the request's deadline.
     pub deadline: Instant,
+}
+
+impl Order<'_> {
+    /// Whether the coming of its headers is a milestone.
+    fn shows_headers(&self) -> bool {
+        self.streamed && self.headers_matter
+    }
 }
 
 impl Fleet {
@@ -83,6 +94,7 @@ impl Fleet {
                 .collect(),
             limits: scenario.limits.iter().map(Limit::new).collect(),
             attempts: Slab::default(),
+            agenda: Agenda::new(scenario.targets.len()),
             world: Key::of_world(0),
             in_flight: Vec::new(),
         }
@@ -94,19 +106,14 @@ impl Fleet {
         self.sites.iter_mut().for_each(|site| site.reset(stickiness));
         self.limits.iter_mut().for_each(Limit::reset);
         self.attempts.clear();
+        self.agenda.clear();
         self.world = world.key;
     }
 
     /// Sends an attempt. It ends by one last [`Notice`], or by [`Fleet::abort`].
-    pub fn submit(
-        &mut self,
-        now: Instant,
-        order: &Order<'_>,
-        queue: &mut EventQueue<Occurrence>,
-    ) -> FleetRef {
+    pub fn submit(&mut self, now: Instant, order: &Order<'_>) -> FleetRef {
         let ask = self.ask(order);
-        let site = &self.sites[usize::from(order.target.0)];
-        let (key, hash, nth) = (order.request.key, site.model.hash, order.nth_on_target);
+        let (key, nth) = (order.request.key, order.nth_on_target);
         let refused = match self.invalid(order, ask) {
             Some(fall) => Some(fall),
             None => self.over_limit(now, order.target, ask),
@@ -114,13 +121,12 @@ impl Fleet {
         let site = &self.sites[usize::from(order.target.0)];
         let prospect = match refused {
             Some(fall) => {
-                let takes = site.latencies.failure(key, hash, nth);
+                let takes = luck::failure(&site.model, key, nth);
                 Prospect::Fails(Plan::without_work(fall), takes)
             }
             None => {
-                let Site { model, latencies, climate, .. } = site;
                 let shed = site.is_full().then(|| site.shed());
-                luck::prospect(model, latencies, climate, self.world, now, shed, order)
+                luck::prospect(&site.model, &site.climate, self.world, now, shed, order)
             }
         };
         let (stage, plan, takes) = match prospect {
@@ -136,6 +142,7 @@ impl Fleet {
             target: order.target,
             nth,
             streamed: order.streamed,
+            shows_headers: order.shows_headers(),
             sent: now,
             deadline: order.deadline,
             ask,
@@ -147,34 +154,33 @@ impl Fleet {
             plan,
         });
         if stage == Stage::Failing {
-            wall(now + takes, handle, order.request_index, order.attempt.number, queue);
+            self.agenda.add_failure(now + takes, handle, self.attempts.live(handle));
         } else if stage == Stage::Queued {
             let site = &mut self.sites[usize::from(order.target.0)];
-            site.take_in(now, handle, &mut self.attempts, queue);
+            site.take_in(now, handle, &mut self.attempts, &mut self.agenda);
         }
         handle
     }
 
-    /// Time has come to `occurrence`: appends to `notices` what the gateway gets to see.
+    /// When the fleet does something by itself; [`EventKey::NEVER`] where it has nothing to do.
+    #[inline]
+    pub fn next(&self) -> EventKey {
+        self.agenda.next()
+    }
+
+    /// It is `now` time for [`Fleet::next`], of which the gateway may get to see something.
     ///
     /// # Panics
-    /// The occurrence is not one of the fleet's own.
-    pub fn on_occurrence(
-        &mut self,
-        now: Instant,
-        occurrence: Occurrence,
-        queue: &mut EventQueue<Occurrence>,
-        notices: &mut Vec<Notice>,
-    ) {
-        match occurrence {
-            Occurrence::Work { target, epoch } => self.on_work(now, target, epoch, queue, notices),
-            Occurrence::Wall { slot, generation } => {
-                let handle = FleetRef { slot, generation };
-                if self.attempts.get(handle).is_some() {
-                    self.fail(now, handle, notices);
-                }
+    /// There is nothing to do.
+    #[inline]
+    pub fn advance(&mut self, now: Instant) -> Option<Notice> {
+        match self.agenda.take() {
+            Due::Milestone(target) => self.on_milestone(now, target),
+            // One that was given up is no longer there.
+            Due::Failure(handle) => {
+                self.attempts.get(handle)?;
+                self.fail(now, handle)
             }
-            other => panic!("{other:?} is not the fleet's to handle"),
         }
     }
 
@@ -185,7 +191,6 @@ impl Fleet {
         now: Instant,
         edge: &Edge,
         weather: &Weather,
-        queue: &mut EventQueue<Occurrence>,
         notices: &mut Vec<Notice>,
     ) {
         let conditions = &weather.conditions[edge.conditions as usize];
@@ -198,7 +203,7 @@ impl Fleet {
             let limit = &mut self.limits[usize::from(limit)];
             limit.set_weather(now, site.id, conditions.limits, conditions.background_ppm);
         }
-        site.changed(now, &mut self.attempts, queue);
+        site.changed(now, &mut self.attempts, &mut self.agenda);
     }
 
     /// The gateway gives an attempt up: no notice of it comes any more. What is billed all the
@@ -206,12 +211,7 @@ impl Fleet {
     ///
     /// # Panics
     /// The attempt has ended.
-    pub fn abort(
-        &mut self,
-        now: Instant,
-        handle: FleetRef,
-        queue: &mut EventQueue<Occurrence>,
-    ) -> Bill {
+    pub fn abort(&mut self, now: Instant, handle: FleetRef) -> Bill {
         let attempt = *self.attempts.live(handle);
         assert!(!attempt.unseen, "an attempt is given up once");
         let site = &self.sites[usize::from(attempt.target.0)];
@@ -236,7 +236,7 @@ impl Fleet {
         } else {
             self.close(now, handle, used);
             let site = &mut self.sites[usize::from(attempt.target.0)];
-            site.changed(now, &mut self.attempts, queue);
+            site.changed(now, &mut self.attempts, &mut self.agenda);
         }
         bill
     }
@@ -265,21 +265,6 @@ impl Fleet {
         }
         let clock = &self.sites[usize::from(attempt.target.0)].clock;
         Some(attempt.last_token(now, clock))
-    }
-
-    /// How long an attempt would take, alone and in clear weather, if it met no failure: what
-    /// [`Fleet::unloaded`] says, where it was drawn for the attempt already.
-    pub fn unhindered(&self, handle: FleetRef) -> Option<Duration> {
-        let work = self.attempts.get(handle)?.plan.unhindered;
-        (work > 0).then(|| clock::micros_at(work.into(), clock::FULL_SPEED))
-    }
-
-    /// How long the first attempt of `request` at a target would take, alone and in clear weather,
-    /// if it met no failure.
-    pub fn unloaded(&self, target: TargetId, request: &WorldRequest) -> Duration {
-        let Site { model, latencies, .. } = &self.sites[usize::from(target.0)];
-        let plan = luck::healthy(model, latencies, request, 0, false);
-        clock::micros_at(plan.end.into(), clock::FULL_SPEED)
     }
 
     /// Attempts in work at a target, those that run on unseen included.
@@ -353,24 +338,16 @@ impl Fleet {
         })
     }
 
-    fn on_work(
-        &mut self,
-        now: Instant,
-        target: u16,
-        epoch: u32,
-        queue: &mut EventQueue<Occurrence>,
-        notices: &mut Vec<Notice>,
-    ) {
-        let site = &mut self.sites[usize::from(target)];
-        let Some(handle) = site.due(epoch, &self.attempts) else {
-            return site.rearm(&self.attempts, queue);
-        };
+    fn on_milestone(&mut self, now: Instant, target: usize) -> Option<Notice> {
+        let site = &mut self.sites[target];
+        let handle = site.due();
         let attempt = self.attempts.live(handle);
         let kind = match attempt.stage {
             Stage::ToEnd => {
-                self.end(now, handle, notices);
-                let site = &mut self.sites[usize::from(target)];
-                return site.changed(now, &mut self.attempts, queue);
+                site.done();
+                let notice = self.end(now, handle);
+                self.sites[target].changed(now, &mut self.attempts, &mut self.agenda);
+                return notice;
             }
             Stage::ToHeaders => Some(NoticeKind::Headers),
             Stage::ToOutput => Some(NoticeKind::FirstOutput),
@@ -380,23 +357,8 @@ impl Fleet {
             }
         };
         attempt.stage = attempt.next_stage();
-        if let Some(kind) = kind {
-            attempt.tell(handle, kind, notices);
-        }
-        site.await_milestone(handle, attempt);
-        site.rearm(&self.attempts, queue);
+        let notice = kind.and_then(|kind| attempt.notice(handle, kind));
+        site.move_on(&self.attempts, handle, &mut self.agenda);
+        notice
     }
-}
-
-/// Queues the moment at which an attempt, of this request and number, fails without having done
-/// any work.
-fn wall(
-    at: Instant,
-    handle: FleetRef,
-    request: u64,
-    number: u16,
-    queue: &mut EventQueue<Occurrence>,
-) {
-    let key = EventKey::new(at, Rank::Completion, request, number);
-    queue.push(key, Occurrence::Wall { slot: handle.slot, generation: handle.generation });
 }

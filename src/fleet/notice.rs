@@ -74,10 +74,9 @@ impl NoticeKind {
 }
 
 impl Attempt {
-    /// Tells the gateway, unless it has given the attempt up.
-    pub(super) fn tell(&self, fleet_ref: FleetRef, kind: NoticeKind, notices: &mut Vec<Notice>) {
-        if !self.unseen {
-            notices.push(Notice { attempt: self.attempt, fleet_ref, kind });
-        }
+    /// What the gateway gets to see, unless it has given the attempt up.
+    #[inline]
+    pub(super) fn notice(&self, fleet_ref: FleetRef, kind: NoticeKind) -> Option<Notice> {
+        (!self.unseen).then_some(Notice { attempt: self.attempt, fleet_ref, kind })
     }
 }

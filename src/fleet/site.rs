@@ -6,13 +6,12 @@ use windtunnel_policy::outcome::FailureClass;
 use windtunnel_policy::target::TargetId;
 use windtunnel_policy::{Instant, Share};
 
+use super::agenda::Agenda;
 use super::attempt::{Attempt, Fall, FleetRef, Plan, Slab, Stage};
 use super::climate::Climate;
 use super::clock::{self, Work, WorkClock, micros_at};
-use super::luck::Latencies;
-use super::wall;
+use super::luck;
 use crate::draw::Purpose;
-use crate::occurrence::Occurrence;
 use crate::queue::{EventKey, EventQueue, Rank};
 use crate::scenario::TargetModel;
 use crate::world::Stickiness;
@@ -22,7 +21,6 @@ use crate::world::Stickiness;
 pub(super) struct Site {
     pub(super) id: TargetId,
     pub(super) model: TargetModel,
-    pub(super) latencies: Latencies,
     /// Tokens that fit, input and output together.
     pub(super) context: u32,
     pub(super) climate: Climate,
@@ -34,9 +32,6 @@ pub(super) struct Site {
     /// The next milestone of everyone in work, by reading of the clock; holds attempts that
     /// were given up until they are met.
     milestones: EventQueue<FleetRef, WorkKey>,
-    /// The live entry in the event queue: never later than the next milestone.
-    wake: Option<EventKey>,
-    epoch: u32,
 }
 
 /// The place of a milestone among a target's: reading of the clock, request id, attempt.
@@ -47,7 +42,10 @@ const ORDER_BITS: u32 = 56;
 const ATTEMPT_BITS: u32 = 16;
 
 impl WorkKey {
-    fn new(at: Work, attempt: &Attempt) -> WorkKey {
+    /// Of the milestone that `attempt`, in work, comes to next.
+    #[inline]
+    fn next_of(attempt: &Attempt) -> WorkKey {
+        let at = attempt.start + Work::from(attempt.milestone());
         let order = attempt.id << ATTEMPT_BITS | u64::from(attempt.attempt.number);
         WorkKey(at << ORDER_BITS | u128::from(order))
     }
@@ -69,7 +67,6 @@ impl Site {
         let mut site = Site {
             id,
             model: model.clone(),
-            latencies: Latencies::new(&model.latency),
             context,
             climate: Climate::clear(model),
             clock: WorkClock::new(),
@@ -77,8 +74,6 @@ impl Site {
             queued: 0,
             waiting: VecDeque::new(),
             milestones: EventQueue::with_capacity(0),
-            wake: None,
-            epoch: 0,
         };
         site.keep_pace(Instant::ZERO);
         site
@@ -88,7 +83,7 @@ impl Site {
     pub(super) fn reset(&mut self, stickiness: Stickiness) {
         self.climate.reset(&self.model, stickiness);
         self.clock = WorkClock::new();
-        (self.in_work, self.queued, self.wake) = (0, 0, None);
+        (self.in_work, self.queued) = (0, 0);
         self.waiting.clear();
         self.milestones.clear();
         self.keep_pace(Instant::ZERO);
@@ -100,17 +95,17 @@ impl Site {
         now: Instant,
         handle: FleetRef,
         attempts: &mut Slab,
-        queue: &mut EventQueue<Occurrence>,
+        agenda: &mut Agenda,
     ) {
         if self.in_work < self.climate.slots {
-            self.start(now, handle, attempts, queue);
-            self.changed(now, attempts, queue);
+            self.start(now, handle, attempts, agenda);
+            self.changed(now, attempts, agenda);
         } else if self.queued < self.model.capacity.queue {
             self.queued += 1;
             self.forget_those_given_up(attempts);
             self.waiting.push_back(handle);
         } else {
-            self.turn_away(now, handle, attempts, queue);
+            self.turn_away(now, handle, attempts, agenda);
         }
     }
 
@@ -127,68 +122,46 @@ impl Site {
     }
 
     /// After slots were given back or the weather changed: starts who waits as far as slots
-    /// reach, and sets the clock and the wake-up right.
-    pub(super) fn changed(
-        &mut self,
-        now: Instant,
-        attempts: &mut Slab,
-        queue: &mut EventQueue<Occurrence>,
-    ) {
+    /// reach, and sets the clock and the next milestone right.
+    pub(super) fn changed(&mut self, now: Instant, attempts: &mut Slab, agenda: &mut Agenda) {
         while self.queued > 0 && self.in_work < self.climate.slots {
             let handle = self.waiting.pop_front().expect("who is counted as waiting waits");
             if is_queued(attempts, handle) {
                 self.queued -= 1;
-                self.start(now, handle, attempts, queue);
+                self.start(now, handle, attempts, agenda);
             }
         }
         self.keep_pace(now);
-        self.rearm(attempts, queue);
+        self.rearm(attempts, agenda);
     }
 
-    /// The attempt whose milestone the wake-up `epoch` is for; `None` for a stale one. The
-    /// caller moves the attempt on and calls [`Site::changed`] or [`Site::rearm`].
-    pub(super) fn due(&mut self, epoch: u32, attempts: &Slab) -> Option<FleetRef> {
-        if epoch != self.epoch {
-            return None;
-        }
-        let woken = self.wake.take();
-        let (key, handle) = self.next_milestone(attempts)?;
-        // The milestone the wake-up was made for may be gone, or later by now.
-        if Some(key.event(self.clock.reaches(key.reading()))) != woken {
-            return None;
-        }
+    /// The attempt that the next milestone belongs to, when that has come. The caller moves it on.
+    pub(super) fn due(&self) -> FleetRef {
+        self.milestones.first().expect("a milestone that is due is noted").1
+    }
+
+    /// Notes that the attempt which is due has come to its end. [`Site::changed`] follows.
+    pub(super) fn done(&mut self) {
         self.milestones.pop();
-        Some(handle)
     }
 
-    /// Notes the milestone that `attempt`, in work, comes to next.
-    pub(super) fn await_milestone(&mut self, handle: FleetRef, attempt: &Attempt) {
-        let reading = attempt.start + Work::from(attempt.milestone());
-        self.milestones.push(WorkKey::new(reading, attempt), handle);
+    /// Notes the milestone that `attempt`, which is due, comes to next.
+    pub(super) fn move_on(&mut self, attempts: &Slab, handle: FleetRef, agenda: &mut Agenda) {
+        let attempt = attempts.get(handle).expect("who moves on is in work");
+        self.milestones.replace_first(WorkKey::next_of(attempt), handle);
+        self.rearm(attempts, agenda);
     }
 
-    /// Makes sure that the event queue wakes this target no later than its next milestone.
-    ///
-    /// An entry that comes too early is left: it costs one look when it comes, which is less
-    /// than an entry for every change of speed.
-    pub(super) fn rearm(&mut self, attempts: &Slab, queue: &mut EventQueue<Occurrence>) {
-        let Some((key, _)) = self.next_milestone(attempts) else { return };
-        let event = key.event(self.clock.reaches(key.reading()));
-        if self.wake.is_some_and(|wake| wake <= event) {
-            return;
-        }
-        self.epoch = self.epoch.wrapping_add(1);
-        self.wake = Some(event);
-        queue.push(event, Occurrence::Work { target: self.id.0, epoch: self.epoch });
+    /// Sets the time of this target's next milestone right.
+    fn rearm(&mut self, attempts: &Slab, agenda: &mut Agenda) {
+        let next = match self.next_milestone(attempts) {
+            Some(key) => key.event(self.clock.reaches(key.reading())),
+            None => EventKey::NEVER,
+        };
+        agenda.set_milestone(self.id.0.into(), next);
     }
 
-    fn start(
-        &mut self,
-        now: Instant,
-        handle: FleetRef,
-        attempts: &mut Slab,
-        queue: &mut EventQueue<Occurrence>,
-    ) {
+    fn start(&mut self, now: Instant, handle: FleetRef, attempts: &mut Slab, agenda: &mut Agenda) {
         let attempt = attempts.live(handle);
         let (share, factor) = self.climate.slow;
         if share > Share::ZERO {
@@ -200,13 +173,13 @@ impl Site {
         if self.model.capacity.drops_late {
             let takes = micros_at(attempt.plan.end.into(), self.speed(self.in_work + 1));
             if now + takes > attempt.deadline {
-                return self.turn_away(now, handle, attempts, queue);
+                return self.turn_away(now, handle, attempts, agenda);
             }
         }
         attempt.start = self.clock.reading(now);
         attempt.stage = attempt.next_stage();
         self.in_work += 1;
-        self.await_milestone(handle, attempt);
+        self.milestones.push(WorkKey::next_of(attempt), handle);
     }
 
     /// The failure of an attempt that there is no capacity for.
@@ -220,13 +193,13 @@ impl Site {
         now: Instant,
         handle: FleetRef,
         attempts: &mut Slab,
-        queue: &mut EventQueue<Occurrence>,
+        agenda: &mut Agenda,
     ) {
         let attempt = attempts.live(handle);
         attempt.plan = Plan::without_work(self.shed());
         attempt.stage = Stage::Failing;
-        let takes = self.latencies.failure(attempt.key, self.model.hash, attempt.nth);
-        wall(now + takes, handle, attempt.id, attempt.attempt.number, queue);
+        let takes = luck::failure(&self.model, attempt.key, attempt.nth);
+        agenda.add_failure(now + takes, handle, attempt);
     }
 
     /// Sets the clock to the speed of the present load and weather.
@@ -242,10 +215,10 @@ impl Site {
 
     /// The next milestone of an attempt that is still in work.
     #[inline]
-    fn next_milestone(&mut self, attempts: &Slab) -> Option<(WorkKey, FleetRef)> {
-        while let Some(next) = self.milestones.first() {
-            if attempts.get(next.1).is_some() {
-                return Some(next);
+    fn next_milestone(&mut self, attempts: &Slab) -> Option<WorkKey> {
+        while let Some((key, handle)) = self.milestones.first() {
+            if attempts.get(handle).is_some() {
+                return Some(key);
             }
             self.milestones.pop();
         }

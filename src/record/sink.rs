@@ -8,6 +8,8 @@ use crate::scenario::Layer;
 
 /// Takes every row of a run, in the order attempts end and requests close.
 pub trait Sink {
+    /// False where it looks at nothing: what would only be seen in rows need not happen then.
+    const KEEPS_ROWS: bool = true;
     /// An attempt ended, and what follows is decided.
     fn attempt(&mut self, row: &AttemptRow);
     /// A request was closed.
@@ -37,6 +39,7 @@ pub struct Resent {
 pub struct NoSink;
 
 impl Sink for NoSink {
+    const KEEPS_ROWS: bool = false;
     #[inline]
     fn attempt(&mut self, _: &AttemptRow) {}
     #[inline]

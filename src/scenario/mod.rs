@@ -5,6 +5,7 @@ mod dist_spec;
 mod file;
 #[cfg(test)]
 pub(crate) mod fixture;
+mod latency;
 mod layers;
 mod limits;
 mod resolved;
@@ -18,6 +19,8 @@ pub use card::{
 };
 pub use dist_spec::{DistSpec, Quantity, Tokens};
 pub use file::{Background, ClassSpec, Deadline, Gateway, Groups, ScenarioFile, TargetSpec};
+pub(crate) use latency::MOST_WORK;
+pub use latency::{Times, Try};
 pub use layers::{Layer, OuterLayer, UpstreamProxy};
 pub use limits::{Charge, LimitScope, LimitSpec, LimitUnit, Refill, RetryAfterForm, Settlement};
 pub use resolved::{

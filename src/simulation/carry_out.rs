@@ -5,9 +5,9 @@ use windtunnel_policy::outcome::{FailureClass, Usage};
 use windtunnel_policy::{Instant, Money};
 
 use super::Simulation;
+use super::occurrence::Occurrence;
 use super::open::{End, Latest};
 use crate::fleet::Order;
-use crate::occurrence::Occurrence;
 use crate::queue::{EventKey, Rank};
 use crate::record::Sink;
 use crate::world::{Marks, World};
@@ -92,14 +92,10 @@ impl Simulation<'_> {
             target: send.target,
             nth_on_target,
             streamed: open.request.marks.has(Marks::STREAMED),
+            headers_matter: self.headers_matter,
             deadline: now + send.timeout,
         };
-        let fleet = self.fleet.submit(now, &order, &mut self.queue);
-        open.latest = Latest::InFlight(fleet);
-        let reference = self.scenario.classes[usize::from(open.request.class)].reference;
-        if nth_on_target == 0 && send.target == reference {
-            open.unhindered = self.fleet.unhindered(fleet);
-        }
+        open.latest = Latest::InFlight(self.fleet.submit(now, &order));
         self.totals.interval(self.interval.at(now)).sent += 1;
     }
 
@@ -108,7 +104,7 @@ impl Simulation<'_> {
         assert!(open.waits_for(attempt), "the router aborts only what is in flight");
         let (usage, bill) = match open.latest {
             Latest::InFlight(fleet) => {
-                let bill = self.fleet.abort(now, fleet, &mut self.queue);
+                let bill = self.fleet.abort(now, fleet);
                 (bill.usage, bill.money)
             }
             _ => (Usage::default(), Money::ZERO),

@@ -64,10 +64,8 @@ impl Simulation<'_> {
         let contract_success = delivered.is_some_and(|c| refused || c.contract_ok);
         let answer = delivered.filter(|_| contract_success);
         let excess = |complete: &Complete| {
-            let drawn = open.unhindered;
-            let alone =
-                drawn.unwrap_or_else(|| self.fleet.unloaded(class.reference, &open.request));
-            (complete.ended - open.request.at).as_micros() as i64 - alone.as_micros() as i64
+            let took = complete.ended - open.request.at;
+            took.as_micros() as i64 - open.request.unloaded.as_micros() as i64
         };
         RequestRow {
             request: open.index,

@@ -6,10 +6,9 @@ use windtunnel_policy::target::ClassId;
 use windtunnel_policy::{Instant, Money};
 
 use super::Simulation;
+use super::occurrence::Occurrence;
 use super::open::{Asker, Complete, End, Latest, Open};
-use crate::draw::{NameHash, Purpose};
 use crate::fleet::{Notice, NoticeKind};
-use crate::occurrence::Occurrence;
 use crate::queue::{EventKey, Rank};
 use crate::record::{AttemptRow, Sink};
 use crate::world::{Marks, World, WorldRequest};
@@ -77,7 +76,7 @@ impl Simulation<'_> {
         let path = action.map_or(0, |action| self.layers.path(action));
         let event = Event::Arrived(Request {
             id: index,
-            salt: request.key.draw(Purpose::Salt, NameHash::NONE, path),
+            salt: request.salt(path),
             class: ClassId(request.class),
             input_tokens: request.input,
             max_output_tokens: request.max_output,
@@ -111,10 +110,6 @@ impl Simulation<'_> {
         sink: &mut impl Sink,
     ) {
         match occurrence {
-            Occurrence::Work { .. } | Occurrence::Wall { .. } => {
-                self.fleet.on_occurrence(now, occurrence, &mut self.queue, &mut self.notices);
-                self.on_notices(now, world, sink);
-            }
             Occurrence::Timer(request) => {
                 let open = &mut self.open[request.slot as usize];
                 if open.handle != request {
@@ -182,16 +177,13 @@ impl Simulation<'_> {
         }
     }
 
-    pub(super) fn on_notices(&mut self, now: Instant, world: &World, sink: &mut impl Sink) {
-        let mut notices = std::mem::take(&mut self.notices);
-        for notice in &notices {
-            self.on_notice(now, notice, world, sink);
-        }
-        notices.clear();
-        self.notices = notices;
-    }
-
-    fn on_notice(&mut self, now: Instant, notice: &Notice, world: &World, sink: &mut impl Sink) {
+    pub(super) fn on_notice(
+        &mut self,
+        now: Instant,
+        notice: &Notice,
+        world: &World,
+        sink: &mut impl Sink,
+    ) {
         let attempt = notice.attempt;
         let open = &mut self.open[attempt.request.slot as usize];
         if !open.waits_for(attempt) {

@@ -1,44 +1,47 @@
 //! The event loop: the only place where world, fleet, router and records meet.
 //!
-//! Arrivals and weather are cursors over the world; everything else that will happen is in one
-//! queue. Whatever comes first is handed to the fleet or to the router, and what they say is
-//! carried out at once. Events of one instant come in the order of [`Rank`].
+//! Arrivals and weather are cursors over the world, the fleet knows what it does next, and what
+//! else will happen is in two queues. Whatever comes first is handed to the fleet or to the router,
+//! and what they say is carried out at once. Events of one instant come in the order of [`Rank`].
 
 mod carry_out;
 mod close;
 mod happen;
 mod interval;
 mod layers;
+mod occurrence;
 mod open;
 mod pool;
 mod proxy;
 mod recovery;
 mod watch;
 
-use windtunnel_policy::config::{Policy, Problem};
+use windtunnel_policy::config::{FirstToken, Policy, Problem};
 use windtunnel_policy::event::Action;
 use windtunnel_policy::target::{Group, Role, Topology};
 use windtunnel_policy::{Duration, Instant, Router};
 
 use self::interval::Interval;
 use self::layers::Actions;
+use self::occurrence::Occurrence;
 use self::open::{Asker, Open};
 use self::pool::Pool;
 use self::proxy::Proxies;
 use self::watch::Watch;
 use crate::fleet::{Fleet, Notice};
 use crate::ledger::Ledger;
-use crate::occurrence::Occurrence;
 use crate::queue::{EventKey, EventQueue, Rank, Timers};
 use crate::record::{ClassTotals, RunTotals, Sink, TargetTotals};
 use crate::scenario::Scenario;
-use crate::world::World;
+use crate::weather::Edge;
+use crate::world::{World, WorldRequest};
 
 /// Runs one policy in worlds of one scenario, reusing its room from run to run.
 pub struct Simulation<'s> {
     scenario: &'s Scenario,
     router: Router,
     fleet: Fleet,
+    /// What else happens soon and is not the fleet's.
     queue: EventQueue<Occurrence>,
     /// What is far off and mostly stale when it comes up: the router's timers, callers' patience.
     timers: Timers<Occurrence>,
@@ -56,6 +59,9 @@ pub struct Simulation<'s> {
     actions: Vec<Action>,
     notices: Vec<Notice>,
     watches_idle: bool,
+    waits_for_headers: bool,
+    /// The same, or rows are kept, which say when headers came.
+    headers_matter: bool,
 }
 
 impl<'s> Simulation<'s> {
@@ -95,9 +101,11 @@ impl<'s> Simulation<'s> {
         Ok(Simulation {
             scenario,
             watches_idle: policy.timeouts.idle_stream.is_some(),
+            waits_for_headers: waits_for_headers(scenario, policy),
+            headers_matter: true,
             router,
             fleet: Fleet::new(scenario),
-            queue: EventQueue::with_capacity(4096),
+            queue: EventQueue::with_capacity(0),
             timers: Timers::new(constant_delays(scenario, policy)),
             interval: Interval::new(scenario.file.interval),
             pool: Pool::new(&scenario.file.gateway, targets),
@@ -119,62 +127,80 @@ impl<'s> Simulation<'s> {
     ///
     /// # Panics
     /// Where the accounts do not balance: a fault of the simulator.
-    pub fn run(&mut self, world: &World, sink: &mut impl Sink) -> RunTotals {
+    pub fn run<S: Sink>(&mut self, world: &World, sink: &mut S) -> RunTotals {
         self.reset(world);
+        self.headers_matter = self.waits_for_headers || S::KEEPS_ROWS;
         let (mut arrivals, mut edges) = (0, 0);
+        let mut next_arrival = arrival_key(world, arrivals);
+        let mut edge = edge_key(world, edges);
         let mut now = Instant::ZERO;
         loop {
-            let arrival = world.requests.get(arrivals).filter(|r| self.takes_in(r.at, world));
-            let asks = self.takes_in(now, world) && !world.closed_loops.is_empty();
-            if arrival.is_none() && !asks && self.ledger.open() == 0 && self.fleet.in_flight() == 0
-            {
+            let arrival = match self.takes_in(next_arrival.at(), world) {
+                true => next_arrival,
+                false => EventKey::NEVER,
+            };
+            let asks = !world.closed_loops.is_empty() && self.takes_in(now, world);
+            let idle = self.ledger.open() == 0 && self.fleet.in_flight() == 0;
+            if idle && !asks && arrival == EventKey::NEVER {
                 break;
             }
-            let arrival_key = arrival.map_or(EventKey::NEVER, |r| {
-                EventKey::new(r.at, Rank::Arrival, arrivals as u64, 0)
-            });
-            let edge = world.weather.edges.get(edges);
-            let edge_key = edge
-                .map_or(EventKey::NEVER, |e| EventKey::new(e.at, Rank::Weather, edges as u64, 0));
             self.totals.events += 1;
-            let before = arrival_key.min(edge_key);
-            if let Some((key, occurrence)) = self.next_before(before) {
-                now = key.at();
-                self.on_occurrence(now, occurrence, world, sink);
-            } else if edge_key < arrival_key {
-                now = edge_key.at();
-                // All the weather of an instant, then what is heard of it: who goes elsewhere
-                // because of it meets the new weather there.
-                for edge in world.weather.edges[edges..].iter().take_while(|e| e.at == now) {
-                    let (queue, notices) = (&mut self.queue, &mut self.notices);
-                    self.fleet.on_edge(now, edge, &world.weather, queue, notices);
-                    edges += 1;
-                }
-                self.on_notices(now, world, sink);
-            } else if let Some(request) = arrival {
-                now = request.at;
-                self.arrive(now, *request, arrivals as u64, None, world, sink);
-                arrivals += 1;
-            } else {
+            let (work, timer) = (self.fleet.next(), self.timers.peek());
+            let other = self.queue.peek().unwrap_or(EventKey::NEVER);
+            let next = work.min(timer).min(other).min(arrival).min(edge);
+            if next == EventKey::NEVER {
                 let waited_for = asks || self.ledger.open() > 0;
                 assert!(!waited_for, "a request is open, but nothing will ever happen to it");
                 self.fleet.drop_stranded(now);
+                continue;
+            }
+            now = next.at();
+            if next == work {
+                if let Some(notice) = self.fleet.advance(now) {
+                    self.on_notice(now, &notice, world, sink);
+                }
+            } else if next == timer {
+                let (_, occurrence) = self.timers.pop().expect("the timer that was seen");
+                self.on_occurrence(now, occurrence, world, sink);
+            } else if next == arrival {
+                let request = world.requests[arrivals];
+                self.arrive(now, request, arrivals as u64, None, world, sink);
+                arrivals += 1;
+                next_arrival = arrival_key(world, arrivals);
+            } else if next == edge {
+                edges = self.on_weather(now, edges, world, sink);
+                edge = edge_key(world, edges);
+            } else {
+                let (_, occurrence) = self.queue.pop().expect("the occurrence that was seen");
+                self.on_occurrence(now, occurrence, world, sink);
             }
         }
         self.finish(world, now)
     }
 
-    /// Takes what comes next, unless that is not before `limit`.
-    #[inline]
-    fn next_before(&mut self, limit: EventKey) -> Option<(EventKey, Occurrence)> {
-        let timer = self.timers.peek();
-        if timer >= limit {
-            return self.queue.pop_before(limit);
+    /// All the weather of an instant, from this edge on, then what is heard of it: who goes
+    /// elsewhere because of it meets the new weather there. Returns the edge that comes next.
+    fn on_weather(
+        &mut self,
+        now: Instant,
+        first: usize,
+        world: &World,
+        sink: &mut impl Sink,
+    ) -> usize {
+        let edges = &world.weather.edges[first..];
+        let edges = edges.iter().take_while(|edge| edge.at == now);
+        let mut notices = std::mem::take(&mut self.notices);
+        let mut next = first;
+        for edge in edges {
+            self.fleet.on_edge(now, edge, &world.weather, &mut notices);
+            next += 1;
         }
-        if let Some(event) = self.queue.pop_before(timer) {
-            return Some(event);
+        for notice in &notices {
+            self.on_notice(now, notice, world, sink);
         }
-        self.timers.pop()
+        notices.clear();
+        self.notices = notices;
+        next
     }
 
     /// Whether requests that come at this time are taken in: until all measured ones are closed.
@@ -227,6 +253,26 @@ impl<'s> Simulation<'s> {
         totals.requests = self.ledger.arrived();
         totals
     }
+}
+
+/// Whether anything is decided by headers: the wait for the first token may end with them, and a
+/// proxy calls again only before them.
+fn waits_for_headers(scenario: &Scenario, policy: &Policy) -> bool {
+    let timeouts = &policy.timeouts;
+    timeouts.first_token.is_some() && timeouts.first_token_means == FirstToken::Headers
+        || scenario.targets.iter().any(|target| target.upstream_proxy.is_some())
+}
+
+/// The place of this arrival in the order of a run; [`EventKey::NEVER`] after the last.
+fn arrival_key(world: &World, number: usize) -> EventKey {
+    let at = |request: &WorldRequest| EventKey::new(request.at, Rank::Arrival, number as u64, 0);
+    world.requests.get(number).map_or(EventKey::NEVER, at)
+}
+
+/// The same of a change of weather.
+fn edge_key(world: &World, number: usize) -> EventKey {
+    let at = |edge: &Edge| EventKey::new(edge.at, Rank::Weather, number as u64, 0);
+    world.weather.edges.get(number).map_or(EventKey::NEVER, at)
 }
 
 /// The delays at which the router sets its timers again and again.

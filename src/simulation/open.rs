@@ -42,8 +42,6 @@ pub(super) struct Open {
     pub(super) released: Option<Instant>,
     /// Everything billed so far.
     pub(super) cost: Money,
-    /// How long it would take alone on its class's reference target, where that is known.
-    pub(super) unhindered: Option<Duration>,
 }
 
 /// The user of a closed loop.
@@ -107,7 +105,6 @@ impl Open {
         self.complete = None;
         self.released = None;
         self.cost = Money::ZERO;
-        self.unhindered = None;
     }
 
     /// A request that just arrived.
@@ -130,7 +127,6 @@ impl Open {
             complete: None,
             released: None,
             cost: Money::ZERO,
-            unhindered: None,
         }
     }
 

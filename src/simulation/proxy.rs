@@ -6,10 +6,10 @@ use windtunnel_policy::outcome::{Failure, Phase};
 use windtunnel_policy::{Duration, Instant, Money};
 
 use super::Simulation;
+use super::occurrence::Occurrence;
 use super::open::Latest;
 use crate::draw::Purpose;
 use crate::fleet::Order;
-use crate::occurrence::Occurrence;
 use crate::queue::{EventKey, Rank};
 use crate::scenario::Scenario;
 use crate::world::Marks;
@@ -105,9 +105,10 @@ impl Simulation<'_> {
             target,
             nth_on_target: self.layers.count(slot, open.row.hidden_calls, nth),
             streamed: open.request.marks.has(Marks::STREAMED),
+            headers_matter: self.headers_matter,
             deadline: self.proxies.held[slot].0,
         };
-        open.latest = Latest::InFlight(self.fleet.submit(now, &order, &mut self.queue));
+        open.latest = Latest::InFlight(self.fleet.submit(now, &order));
         if open.measured {
             self.totals.classes[usize::from(open.request.class)].hidden_calls += 1;
         }

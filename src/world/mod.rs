@@ -181,8 +181,13 @@ pub struct WorldRequest {
     pub at: Instant,
     /// Keys all its luck.
     pub key: Key,
+    /// What [`WorldRequest::salt`] gives the first time.
+    pub first_salt: u64,
     /// Conversation; unique to the request where it has none.
     pub session: u64,
+    /// How long its answer takes alone, in clear weather, at its class's reference target, if it
+    /// meets no failure: the same whatever a policy does.
+    pub unloaded: Duration,
     /// How long the caller waits; `Duration::MAX` for ever.
     pub patience: Duration,
     /// Prompt tokens.
@@ -195,6 +200,16 @@ pub struct WorldRequest {
     pub class: u16,
     /// What is special about it.
     pub marks: Marks,
+}
+
+impl WorldRequest {
+    /// The policy's only randomness about it, the `nth` time it comes to the gateway.
+    pub fn salt(&self, nth: u32) -> u64 {
+        match nth {
+            0 => self.first_salt,
+            _ => self.key.draw(Purpose::Salt, NameHash::NONE, nth),
+        }
+    }
 }
 
 /// What is special about a request.

@@ -6,7 +6,7 @@ use super::arrivals::Arrival;
 use super::{Marks, WorldError, WorldRequest};
 use crate::dist::Dist;
 use crate::draw::{Key, NameHash, Purpose};
-use crate::scenario::{DistSpec, Quantity, Scenario, Tokens};
+use crate::scenario::{DistSpec, LatencyModel, Quantity, Scenario, Tokens, Try};
 
 /// The distributions of one route class.
 #[derive(Clone, Debug)]
@@ -21,8 +21,17 @@ pub(super) struct ClassDraws {
     card_max_output: u32,
     patience: Option<Dist>,
     cancels_after: Option<Dist>,
+    reference: Reference,
     /// Shares of requests that bear a mark, and what decides it.
     marks: [(Marks, Purpose, Share); 5],
+}
+
+/// What is asked of the reference target.
+#[derive(Clone, Debug)]
+struct Reference {
+    hash: NameHash,
+    latency: LatencyModel,
+    max_output: u32,
 }
 
 impl ClassDraws {
@@ -34,6 +43,7 @@ impl ClassDraws {
     ) -> Result<ClassDraws, WorldError> {
         let class = &scenario.classes[id];
         let traffic = &scenario.file.classes[&class.name].traffic;
+        let reference = &scenario.targets[usize::from(class.reference.0)];
         let tokens = traffic.tokens.as_ref();
         let (input, output) =
             (tokens.and_then(|t| t.input.as_ref()), tokens.and_then(|t| t.output.as_ref()));
@@ -47,9 +57,14 @@ impl ClassDraws {
             input: optional(&class.name, input)?,
             output: optional(&class.name, output)?,
             max_output: tokens.and_then(|t| t.max_output).map(Tokens::get),
-            card_max_output: scenario.targets[class.reference.0 as usize].max_output_tokens,
+            card_max_output: reference.max_output_tokens,
             patience: optional(&class.name, traffic.patience.as_ref())?,
             cancels_after: optional(&class.name, traffic.cancels_after.as_ref())?,
+            reference: Reference {
+                hash: reference.hash,
+                latency: reference.latency.clone(),
+                max_output: reference.max_output_tokens,
+            },
             marks: [
                 (Marks::STREAMED, Purpose::Streamed, traffic.streamed),
                 (Marks::INVALID, Purpose::Malformed, traffic.invalid),
@@ -71,7 +86,7 @@ impl ClassDraws {
         let draw = |purpose| key.draw(purpose, NameHash::NONE, 0);
         let recorded = arrival.tokens;
         let length = |dist: &Option<Dist>, purpose, recorded: Option<u32>| match dist {
-            Some(dist) => dist.sample(draw(purpose)).min(u64::from(Tokens::MAX)) as u32,
+            Some(dist) => dist.value(|| draw(purpose)).min(u64::from(Tokens::MAX)) as u32,
             None => recorded.expect("a class without recorded traffic states its lengths"),
         };
         let input = length(&self.input, Purpose::PromptTokens, recorded.map(|t| t.input));
@@ -89,29 +104,40 @@ impl ClassDraws {
             })
             .fold(Marks::NONE, |all, &(mark, ..)| all.with(mark));
         let wait = |dist: &Option<Dist>, purpose| match dist {
-            Some(dist) => Duration::from_micros(dist.sample(draw(purpose))),
+            Some(dist) => Duration::from_micros(dist.value(|| draw(purpose))),
             None => Duration::MAX,
         };
         let mut patience = wait(&self.patience, Purpose::Patience);
         if marks.has(Marks::CANCELS) {
             patience = patience.min(wait(&self.cancels_after, Purpose::CancelTime));
         }
+        // A complete answer has at least one token.
+        let output = output.clamp(1, max_output);
         WorldRequest {
             at: arrival.at,
             key,
+            first_salt: draw(Purpose::Salt),
             session: match arrival.session {
                 // Count 1: the child may also be a request's key, which is asked at count 0.
                 Some(session) => self.key.child(session).draw(Purpose::Session, NameHash::NONE, 1),
                 None => draw(Purpose::Session),
             },
+            unloaded: self.reference.unloaded(key, input, output),
             patience,
             input,
-            // A complete answer has at least one token.
-            output: output.clamp(1, max_output),
+            output,
             max_output,
             class: self.class,
             marks,
         }
+    }
+}
+
+impl Reference {
+    fn unloaded(&self, request: Key, input: u32, output: u32) -> Duration {
+        let luck = Try { request, target: self.hash, nth: 0 };
+        let times = self.latency.times(luck, input, output.min(self.max_output), false);
+        Duration::from_micros(times.end)
     }
 }
 

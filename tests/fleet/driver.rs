@@ -4,7 +4,6 @@ use rand::Rng;
 use windtunnel::dist::{Dist, Shape};
 use windtunnel::draw::{Key, NameHash, Purpose, stream};
 use windtunnel::fleet::{Bill, Fleet, FleetRef, Notice, NoticeKind, Order};
-use windtunnel::occurrence::Occurrence;
 use windtunnel::queue::{EventKey, EventQueue, Rank};
 use windtunnel::scenario::{
     Abort, Background, Billing, Capacity, FailureModel, Gateway, LatencyModel, LimitModel, Quality,
@@ -141,7 +140,9 @@ pub(crate) fn world(seed: u64, arrivals: impl IntoIterator<Item = Instant>) -> W
     let request = |(i, at)| WorldRequest {
         at,
         key: key.child(i),
+        first_salt: i,
         session: i,
+        unloaded: Duration::ZERO,
         patience: Duration::MAX,
         input: 100,
         output: 1,
@@ -242,7 +243,8 @@ pub(crate) fn drive(fleet: &mut Fleet, world: &World, route: impl Fn(usize) -> u
 pub(crate) struct Run<'a> {
     pub(crate) fleet: &'a mut Fleet,
     pub(crate) world: &'a World,
-    pub(crate) queue: EventQueue<Occurrence>,
+    /// When callers lose patience, by request.
+    patience: EventQueue<usize>,
     pub(crate) seen: Vec<Seen>,
     edges: usize,
     notices: Vec<Notice>,
@@ -251,8 +253,8 @@ pub(crate) struct Run<'a> {
 impl<'a> Run<'a> {
     pub(crate) fn new(fleet: &'a mut Fleet, world: &'a World) -> Run<'a> {
         fleet.reset(world);
-        let queue = EventQueue::with_capacity(0);
-        Run { fleet, world, queue, seen: Vec::new(), edges: 0, notices: Vec::new() }
+        let patience = EventQueue::with_capacity(0);
+        Run { fleet, world, patience, seen: Vec::new(), edges: 0, notices: Vec::new() }
     }
 
     /// Everything that happens before `end`.
@@ -262,19 +264,27 @@ impl<'a> Run<'a> {
             let arrival = arrival.map(|r| EventKey::new(r.at, Rank::Arrival, 0, 0));
             let edge = self.world.weather.edges.get(self.edges);
             let edge = edge.map(|e| EventKey::new(e.at, Rank::Weather, 0, 0));
-            let queued = self.queue.peek();
-            let Some(next) = [arrival, edge, queued].into_iter().flatten().min() else { return };
+            let cancel = self.patience.peek();
+            let work = Some(self.fleet.next()).filter(|&next| next != EventKey::NEVER);
+            let Some(next) = [arrival, edge, cancel, work].into_iter().flatten().min() else {
+                return;
+            };
             if next.at() >= end {
                 return;
             }
-            if Some(next) == queued {
-                let (key, occurrence) = self.queue.pop().expect("it was peeked");
-                self.happen(key.at(), occurrence);
+            if Some(next) == work {
+                self.notices.extend(self.fleet.advance(next.at()));
+                self.note(next.at());
+            } else if Some(next) == cancel {
+                let (key, request) = self.patience.pop().expect("it was peeked");
+                if self.seen[request].last.is_none() {
+                    self.abort(key.at(), request);
+                }
             } else if Some(next) == edge {
                 let edge = &self.world.weather.edges[self.edges];
                 self.edges += 1;
                 let weather = &self.world.weather;
-                self.fleet.on_edge(edge.at, edge, weather, &mut self.queue, &mut self.notices);
+                self.fleet.on_edge(edge.at, edge, weather, &mut self.notices);
                 self.note(edge.at);
             } else {
                 self.send(route(self.seen.len()));
@@ -294,9 +304,10 @@ impl<'a> Run<'a> {
             target: TargetId(target),
             nth_on_target: u32::from(again),
             streamed: request.marks.has(Marks::STREAMED),
+            headers_matter: true,
             deadline: request.at + request.patience,
         };
-        let handle = self.fleet.submit(request.at, &order, &mut self.queue);
+        let handle = self.fleet.submit(request.at, &order);
         self.seen.push(Seen {
             sent: request.at,
             handle,
@@ -307,22 +318,12 @@ impl<'a> Run<'a> {
         });
         if request.patience < Duration::MAX {
             let key = EventKey::new(order.deadline, Rank::Cancel, i as u64, 1);
-            self.queue.push(key, Occurrence::Patience(order.attempt.request));
-        }
-    }
-
-    fn happen(&mut self, now: Instant, occurrence: Occurrence) {
-        let Occurrence::Patience(request) = occurrence else {
-            self.fleet.on_occurrence(now, occurrence, &mut self.queue, &mut self.notices);
-            return self.note(now);
-        };
-        if self.seen[request.slot as usize].last.is_none() {
-            self.abort(now, request.slot as usize);
+            self.patience.push(key, i);
         }
     }
 
     pub(crate) fn abort(&mut self, now: Instant, i: usize) {
-        let bill = self.fleet.abort(now, self.seen[i].handle, &mut self.queue);
+        let bill = self.fleet.abort(now, self.seen[i].handle);
         self.seen[i].aborted = Some((now, bill));
     }
 

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use windtunnel::record::{AttemptRow, ClassTotals};
+use windtunnel::record::{AttemptRow, ClassTotals, NoSink, RunTotals};
+use windtunnel::simulation::Simulation;
 use windtunnel_policy::event::Outcome;
 
 use super::{random, run, world};
@@ -50,4 +51,20 @@ fn measured_requests_and_wasted_money_are_those_of_the_ledger() {
     }
     let seen = (outside, recovered_at_a_cost);
     assert!(outside > 100 && recovered_at_a_cost > 100, "too little happened: {seen:?}");
+}
+
+#[test]
+fn totals_are_the_same_where_nobody_looks_at_rows() {
+    let mut less_happened = 0;
+    for seed in 5_300..5_600 {
+        let (scenario, policy) = random::case(seed).load();
+        let (seen, _) = run(&scenario, &policy, seed);
+        let mut simulation = Simulation::new(&scenario, &policy).unwrap();
+        let unseen = simulation.run(&world(&scenario, seed), &mut NoSink);
+        less_happened += u64::from(unseen.events < seen.events);
+        // Headers that decide nothing are events only where they become rows.
+        let unseen = RunTotals { events: seen.events, ..unseen };
+        assert!(unseen == seen, "seed {seed}: {unseen:?}\n{seen:?}");
+    }
+    assert!(less_happened > 30, "headers were left out in {less_happened} runs only");
 }

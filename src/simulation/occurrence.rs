@@ -1,25 +1,11 @@
-//! What the event queue holds: everything that can happen in a run but arrivals and weather,
-//! which are cursors over the world.
+//! What the loop's own queues hold: arrivals and weather are cursors over the world, and the fleet
+//! knows itself what it does next.
 
 use windtunnel_policy::event::{AttemptRef, RequestRef};
 
 /// Something that happens at a stated time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Occurrence {
-    /// The earliest milestone of a target's work clock; stale unless `epoch` is the target's.
-    Work {
-        /// Position of the target.
-        target: u16,
-        /// Counts the times the target's entry was replaced.
-        epoch: u32,
-    },
-    /// A milestone in wall time of an attempt that does no work: a refusal, a fast failure.
-    Wall {
-        /// Position in the fleet's slab of attempts.
-        slot: u32,
-        /// Counts the uses of the slot.
-        generation: u32,
-    },
+pub(super) enum Occurrence {
     /// A router's timer; stale unless the request's timer is set to this moment.
     Timer(RequestRef),
     /// A caller's patience ends.
