@@ -2,11 +2,10 @@
 
 use windtunnel_policy::Money;
 
+use super::advice::CORE;
 use super::evidence::{Case, Evidence};
 use super::finding::{Breach, Finding, Sight, each, together};
 use crate::record::AttemptRow;
-
-const CORE: &str = "nothing: the simulator's accounts are at fault";
 
 pub(super) fn reconcile(evidence: &Evidence<'_>) -> Vec<Finding> {
     let all = || evidence.cases.iter();

@@ -10,6 +10,10 @@ use super::evidence::Case;
 pub(super) const NO_FAILOVER: &str =
     "the policy forbids failover by design (attempts.allow_failover: false)";
 
+/// Where no policy can break a rule, none can mend it.
+pub(super) const CORE: &str =
+    "report this: no policy can break the rule, so windtunnel itself is at fault";
+
 /// How a request ended, for people.
 pub(super) fn ended(case: &Case<'_>) -> String {
     let result = &case.request.result;
@@ -31,6 +35,9 @@ pub(super) fn to_fail_over(case: &Case<'_>, policy: &Policy) -> String {
             format!(
                 "set `matrix: {{{class}: {{failover: yes}}}}`: this class is failed over nowhere"
             )
+        }
+        Some(StopReason::Attempts) if policy.attempts.max_after_fallback == Some(0) => {
+            "raise `attempts.max_after_fallback`: it is 0, so no fallback is ever tried".into()
         }
         Some(StopReason::Attempts) => format!(
             "make `attempts.max` ({}) larger than `attempts.max_same_target` ({}), so that an \

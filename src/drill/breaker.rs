@@ -56,16 +56,16 @@ fn probes(evidence: &Evidence<'_>, over: Instant) -> Finding {
     let arrived = |case: &&Case<'_>| (first..answered).contains(&case.request.arrived);
     let asked = evidence.cases.iter().filter(arrived).count() as u64;
     there.retain(|row| row.sent < answered);
-    let broken = there.len() as u64;
+    let sent = there.len() as u64;
     together(
         PROBES,
-        asked,
-        (broken * 2 > asked).then(|| Breach {
-            broken,
-            seen: asked,
+        sent,
+        (sent * 2 > asked).then(|| Breach {
+            broken: sent,
+            seen: sent,
             what: format!(
-                "{broken} attempts were sent to `primary` before its first output in the {} after \
-                 the first of them, while {asked} requests came",
+                "{sent} attempts were sent to `primary` in the {} before its first output, while \
+                 {asked} requests came",
                 answered.since(first)
             ),
             change: match evidence.policy.breakers.is_empty() {

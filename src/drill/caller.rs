@@ -3,14 +3,12 @@
 
 use windtunnel_policy::event::Outcome;
 
-use super::advice::NO_FAILOVER;
+use super::advice::{CORE, NO_FAILOVER};
 use super::evidence::{Case, Evidence};
 use super::finding::{Finding, Sight, each, not_applicable};
 use crate::record::AttemptRow;
 
 const NONE_AFTERWARDS: &str = "No attempt starts after the caller has cancelled.";
-const CORE: &str = "nothing: the policy core is at fault";
-
 /// Drill 3.
 pub(super) fn cancels(evidence: &Evidence<'_>) -> Vec<Finding> {
     let rule = "At the cancellation the attempt in flight is aborted, and the request ends.";

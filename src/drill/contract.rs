@@ -5,7 +5,7 @@ use windtunnel_policy::event::Outcome;
 use windtunnel_policy::outcome::FailureClass;
 use windtunnel_policy::target::{Capabilities, TargetId};
 
-use super::advice::ended;
+use super::advice::{CORE, ended};
 use super::evidence::{Case, Evidence};
 use super::finding::{Finding, Sight, each};
 
@@ -81,8 +81,6 @@ pub(super) fn no_match(evidence: &Evidence<'_>) -> Vec<Finding> {
         overflow(evidence),
     ]
 }
-
-const CORE: &str = "nothing: the policy core is at fault";
 
 fn tools(evidence: &Evidence<'_>) -> Finding {
     let rule = "A request that needs tools is never sent to a target without them.";

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use super::advice::CORE;
 use super::evidence::{Case, Evidence};
 use super::finding::{Breach, Finding, not_applicable, together};
 
@@ -67,7 +68,7 @@ fn reported(evidence: &Evidence<'_>) -> Finding {
         broken: 1,
         seen: asked,
         what: format!("{told} calls for {of} actions are reported, {made} for {asked} were made"),
-        change: "nothing: the simulator's accounts are at fault".into(),
+        change: CORE.into(),
         attempts: Vec::new(),
         request: None,
     });

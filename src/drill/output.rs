@@ -5,11 +5,9 @@ use windtunnel_policy::config::Streaming;
 use windtunnel_policy::event::Outcome;
 use windtunnel_policy::outcome::FailureClass;
 
-use super::advice::ended;
+use super::advice::{CORE, ended};
 use super::evidence::{Case, Evidence};
 use super::finding::{Finding, Sight, each};
-
-const CORE: &str = "nothing: the policy core is at fault";
 
 /// Drill 4.
 pub(super) fn broken_stream(evidence: &Evidence<'_>) -> Vec<Finding> {

@@ -2,7 +2,7 @@
 
 use windtunnel_policy::config::AllUnavailable;
 
-use super::advice::{self, NO_FAILOVER, ended};
+use super::advice::{self, CORE, NO_FAILOVER, ended};
 use super::evidence::{Case, Evidence};
 use super::finding::{Finding, Sight, each, not_applicable};
 
@@ -57,7 +57,7 @@ pub(super) fn all_exhausted(evidence: &Evidence<'_>) -> Vec<Finding> {
             (told != sent).then(|| format!("its error speaks of {told} attempts, not {sent}"));
         Sight::of(wrong)
     };
-    let core = |_: &Case<'_>| "nothing: the policy core is at fault".to_owned();
+    let core = |_: &Case<'_>| CORE.to_owned();
     vec![
         each(
             "Each request ends once, with an error that names status, class and reason.",

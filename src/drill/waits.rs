@@ -15,6 +15,8 @@ use crate::world::WorldRequest;
 /// makes 125 ms, and whoever sends again at once makes nothing.
 const SOME_WAIT: Duration = Duration::from_millis(50);
 
+const NOTHING_AGAIN: &str = "the policy sent nothing again to a target at its limit";
+
 /// Drill 2.
 pub(super) fn rate_limit(evidence: &Evidence<'_>) -> Vec<Finding> {
     vec![
@@ -55,7 +57,7 @@ fn hint_is_kept(evidence: &Evidence<'_>, rule: &'static str, class: &str) -> Fin
         sight
     };
     let change = |_: &Case<'_>| advice::to_wait(evidence.policy);
-    let otherwise = "the policy sent nothing again to a target that asked for a wait";
+    let otherwise = NOTHING_AGAIN;
     each(rule, evidence.of(class), look, change, otherwise)
 }
 
@@ -81,7 +83,7 @@ fn waits_without_a_hint(evidence: &Evidence<'_>) -> Finding {
     }
     let seen = waits.len() as u64;
     let Some((_, shown)) = waits.iter().min_by_key(|(wait, _)| *wait) else {
-        return not_applicable(rule, "the policy sent nothing again to a target at its limit");
+        return not_applicable(rule, NOTHING_AGAIN);
     };
     let sum: u64 = waits.iter().map(|(wait, _)| wait.as_micros()).sum();
     let mean = Duration::from_micros(sum / seen);
@@ -91,7 +93,7 @@ fn waits_without_a_hint(evidence: &Evidence<'_>) -> Finding {
         (mean < SOME_WAIT).then(|| Breach {
             broken: waits.iter().filter(|(wait, _)| *wait < SOME_WAIT).count() as u64,
             seen,
-            what: format!("{seen} attempts were sent again after {mean} on average"),
+            what: format!("{seen} attempts were sent again, after {mean} on average"),
             change: "set `backoff: {base: 250ms, max: 8s, jitter: full}`: at once, they meet the \
                      same limit"
                 .into(),

@@ -100,10 +100,7 @@ fn remarks(policy: &PolicyDrilled) -> Option<String> {
             Verdict::Failed(_) => {
                 for (rule, breach) in broken(drilled) {
                     lines.push(format!("{number:>2} {name}: FAIL. {rule}"));
-                    lines.push(format!(
-                        "      {} of {} did not: {}",
-                        breach.broken, breach.seen, breach.what
-                    ));
+                    lines.push(format!("      {}", what(breach)));
                     lines.push(format!("      {}", breach.change));
                 }
             }
@@ -128,7 +125,7 @@ fn failure(drilled: &Drilled) -> String {
 fn breach(drilled: &Drilled, rule: &str, breach: &Breach) -> String {
     let mut lines = vec![
         format!("must hold  {rule}"),
-        format!("broken     {} of {}; {}", breach.broken, breach.seen, breach.what),
+        format!("broken     {}", what(breach)),
         format!("to do      {}", breach.change),
     ];
     if let Some(request) = &breach.request {
@@ -145,6 +142,14 @@ fn breach(drilled: &Drilled, rule: &str, breach: &Breach) -> String {
     let rows =
         if breach.attempts.is_empty() { String::new() } else { rows(drilled, &breach.attempts) };
     lines.join("\n") + "\n" + &rows
+}
+
+/// How often, and how. Where no single request is shown, the sentence has its own figures.
+fn what(breach: &Breach) -> String {
+    match breach.request {
+        Some(_) => format!("{} of {}; {}", breach.broken, breach.seen, breach.what),
+        None => breach.what.clone(),
+    }
 }
 
 /// The attempts, as the ledger has them.
@@ -194,11 +199,14 @@ fn conclusion(report: &DrillReport) -> String {
             1 => "; one does not apply".into(),
             n => format!("; {n} do not apply"),
         };
-        let all = policy.drills.len();
+        let all = match policy.drills.len() {
+            1 => "1 drill".to_owned(),
+            n => format!("{n} drills"),
+        };
         let name = &policy.name;
         match failed.len() {
-            0 => format!("`{name}` fails none of {all} drills{rest}."),
-            n => format!("`{name}` FAILS {n} of {all} drills: {}{rest}.", failed.join(", ")),
+            0 => format!("`{name}` fails none of {all}{rest}."),
+            n => format!("`{name}` FAILS {n} of {all}: {}{rest}.", failed.join(", ")),
         }
     };
     report.policies.iter().map(of).collect::<Vec<_>>().join("\n")
