@@ -1,17 +1,67 @@
 //! Files checked without running anything: what `windtunnel check` does.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::input::{InputError, SourceFile, read_yaml, top_level_keys};
-use crate::library::{Kind, find, read_policy};
+use crate::library::{Kind, find};
+use crate::lint::{self, PolicyFile};
 use crate::profile::Profile;
 use crate::scenario::{ModelCard, Scenario};
 use crate::schema;
 
+/// What checking some files found.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Checked {
+    /// What is wrong, at most one mistake a file, in the order of the files.
+    pub mistakes: Vec<InputError>,
+    /// What is valid and wasteful.
+    pub warnings: Vec<InputError>,
+}
+
+/// One good file.
+enum Part {
+    Scenario(Box<Scenario>, Vec<PolicyFile>),
+    Policy(Box<PolicyFile>),
+    Other(Kind),
+}
+
 /// Checks each file as what its content says it is: a scenario with all it names, a model card, a
-/// policy, a traffic profile. Returns what is wrong, at most one mistake a file, in the order of the paths.
-pub fn check<P: AsRef<Path>>(paths: &[P]) -> Vec<InputError> {
-    paths.iter().filter_map(|path| check_file(path.as_ref()).err()).collect()
+/// policy, a traffic profile. Policies are held against the scenarios that name them, and against
+/// those among the files.
+pub fn check<P: AsRef<Path>>(paths: &[P]) -> Checked {
+    let mut checked = Checked::default();
+    let mut parts = Vec::new();
+    for path in paths {
+        match read(path.as_ref()) {
+            Ok(part) => parts.push(part),
+            Err(mistake) => checked.mistakes.push(mistake),
+        }
+    }
+    let given: Vec<&PolicyFile> = parts
+        .iter()
+        .filter_map(|part| match part {
+            Part::Policy(file) => Some(file.as_ref()),
+            _ => None,
+        })
+        .collect();
+    for part in &parts {
+        checked.warnings.extend(match part {
+            Part::Scenario(scenario, named) => {
+                let mut found = lint::scenario(scenario);
+                for file in named.iter().chain(given.iter().copied()) {
+                    found.extend(lint::pair(file, scenario));
+                }
+                found
+            }
+            Part::Policy(file) => lint::policy(file),
+            Part::Other(_) => Vec::new(),
+        });
+    }
+    // A policy that a scenario names may be among the files as well.
+    let mut told = BTreeSet::new();
+    checked.warnings.retain(|warning| told.insert(warning.to_string()));
+    checked
 }
 
 /// Checks one file, or the shipped one of this name; says what it is.
@@ -19,15 +69,28 @@ pub fn check<P: AsRef<Path>>(paths: &[P]) -> Vec<InputError> {
 /// # Errors
 /// The first mistake in it, or in a file it names.
 pub fn check_file(path: &Path) -> Result<Kind, InputError> {
+    Ok(match read(path)? {
+        Part::Scenario(..) => Kind::Scenario,
+        Part::Policy(_) => Kind::Policy,
+        Part::Other(kind) => kind,
+    })
+}
+
+fn read(path: &Path) -> Result<Part, InputError> {
     let file = file_or_shipped(path)?;
     let kind = kind_of(&file)?;
     match kind {
-        Kind::Scenario => drop(Scenario::read(file)?.load_policies()?),
-        Kind::Policy => drop(read_policy(&file)?),
+        Kind::Scenario => {
+            let scenario = Scenario::read(file)?;
+            let policies = scenario.policy_files()?.into_iter().map(PolicyFile::read);
+            let policies = policies.collect::<Result<_, _>>()?;
+            return Ok(Part::Scenario(Box::new(scenario), policies));
+        }
+        Kind::Policy => return Ok(Part::Policy(Box::new(PolicyFile::read(file)?))),
         Kind::Card => drop(ModelCard::read(&file)?),
         Kind::Profile => drop(Profile::read(&file)?),
     }
-    Ok(kind)
+    Ok(Part::Other(kind))
 }
 
 /// The file, or the shipped one of this name.

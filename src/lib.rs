@@ -13,6 +13,7 @@ pub mod hist;
 pub mod input;
 pub mod ledger;
 pub mod library;
+pub mod lint;
 pub mod measures;
 pub mod profile;
 pub mod queue;

@@ -26,6 +26,9 @@ pub(super) enum Command {
         /// Files to check, or names of shipped ones.
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
+        /// Exit code 1 where something is wasteful.
+        #[arg(long)]
+        strict: bool,
     },
     /// List the scenarios, policies and model cards that come with windtunnel.
     List,

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use windtunnel::check;
+use windtunnel::check::{self, Checked};
 use windtunnel::input::{InputError, did_you_mean, read_yaml};
 use windtunnel::library::{Kind, drills, find, list as shipped};
 use windtunnel::profile::About;
@@ -16,15 +16,25 @@ use super::output::{OutFile, print, write_file};
 use super::same_file::refuse_overwriting;
 use super::{BAD_INPUT, Outcome};
 
-/// Checks files; every mistake goes to standard error.
-pub(super) fn check(files: &[PathBuf]) -> Outcome {
-    let mistakes = check::check(files);
+/// Something is wasteful, where that is to fail.
+const WASTEFUL: u8 = 1;
+
+/// Checks files; every mistake and every warning goes to standard error.
+pub(super) fn check(files: &[PathBuf], strict: bool) -> Outcome {
+    let Checked { mistakes, warnings } = check::check(files);
     for mistake in &mistakes {
         eprintln!("error: {mistake}");
     }
+    for warning in &warnings {
+        eprintln!("warning: {warning}");
+    }
     let good = files.len() - mistakes.len();
     print(&format!("{good} of {} files are good\n", files.len()))?;
-    Ok(if mistakes.is_empty() { 0 } else { BAD_INPUT })
+    Ok(match (mistakes.is_empty(), strict && !warnings.is_empty()) {
+        (false, _) => BAD_INPUT,
+        (true, true) => WASTEFUL,
+        (true, false) => 0,
+    })
 }
 
 /// Lists what is shipped, with one line on each.

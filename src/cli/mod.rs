@@ -32,7 +32,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Run(args) => experiment::run(&args),
         Command::Compare(args) => experiment::compare(&args),
         Command::Drill(args) => drill::drill(&args),
-        Command::Check { files } => files::check(&files),
+        Command::Check { files, strict } => files::check(&files, strict),
         Command::List => files::list(),
         Command::Schema { kind } => files::schema(kind),
         Command::Profile(args) => files::profile(&args),

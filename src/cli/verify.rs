@@ -1,4 +1,4 @@
-//! `verify`.
+//! `verify`: what is wasteful in a policy, and what is proven of it.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use windtunnel::input::InputError;
-use windtunnel::library::load_policy;
+use windtunnel::library::{Kind, find};
+use windtunnel::lint::{self, PolicyFile};
 use windtunnel::scenario::Scenario;
 use windtunnel::verify::{self, Observer, Options, Verdict};
 
@@ -22,7 +23,7 @@ const STRIDE: u64 = 1_000;
 
 /// Proves the promises, or shows how one is broken.
 pub(super) fn verify(args: &VerifyArgs) -> Outcome {
-    let policy = load_policy(&args.policy)?;
+    let file = PolicyFile::read(find(Kind::Policy, &args.policy)?)?;
     let scenario = args.scenario.as_deref().map(Scenario::load).transpose()?;
     let targets =
         scenario.as_ref().map(|scenario| (scenario.file.name.as_str(), &scenario.topology));
@@ -30,7 +31,12 @@ pub(super) fn verify(args: &VerifyArgs) -> Outcome {
     interrupt::watch(First::EndsAtOnce);
     let progress =
         Progress { begun: Instant::now(), visited: AtomicU64::new(0), sign: OnceLock::new() };
-    let proof = verify::verify(&policy, targets, options, &progress).map_err(|problems| {
+    let mut wasteful = lint::policy(&file);
+    wasteful.extend(scenario.iter().flat_map(|scenario| lint::pair(&file, scenario)));
+    for warning in wasteful {
+        eprintln!("warning: {warning}");
+    }
+    let proof = verify::verify(&file.policy, targets, options, &progress).map_err(|problems| {
         let problem = problems.first().map(ToString::to_string).unwrap_or_default();
         InputError::new(&args.policy, format!("cannot be run on these targets: {problem}"))
     })?;
@@ -57,7 +63,7 @@ struct Progress {
 impl Observer for Progress {
     fn visited(&self) {
         let visited = self.visited.fetch_add(1, Ordering::Relaxed) + 1;
-        if visited % STRIDE != 0 || self.begun.elapsed() < PATIENCE {
+        if !visited.is_multiple_of(STRIDE) || self.begun.elapsed() < PATIENCE {
             return;
         }
         // Draws nothing where standard error is no terminal.

@@ -48,6 +48,7 @@ pub(super) fn resolve(
             deadline: facts.deadline_total,
             reference,
             outer: layers::outer(spec, &at)?,
+            expected: 0.0,
             recorded: None,
         });
         classes.facts.push(facts);

@@ -34,12 +34,19 @@ impl Scenario {
     /// # Errors
     /// One cannot be found or read, or holds a mistake.
     pub fn load_policies(&self) -> Result<Vec<Policy>, InputError> {
+        self.policy_files()?.iter().map(read_policy).collect()
+    }
+
+    /// The files of the policies the scenario names, in its order.
+    ///
+    /// # Errors
+    /// One cannot be found.
+    pub fn policy_files(&self) -> Result<Vec<SourceFile>, InputError> {
         let at = Place::root(&self.source).key("policies");
-        let policies = self.file.policies.iter().enumerate().map(|(i, name)| {
-            let file = find_beside(Kind::Policy, name, &self.source);
-            read_policy(&file.map_err(|e| at.index(i).adopt(e))?)
-        });
-        policies.collect()
+        let find = |(i, name): (usize, &String)| {
+            find_beside(Kind::Policy, name, &self.source).map_err(|e| at.index(i).adopt(e))
+        };
+        self.file.policies.iter().enumerate().map(find).collect()
     }
 
     /// The files on disk it was read from: its own, and the cards, profiles and traces it names.

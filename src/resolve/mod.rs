@@ -48,7 +48,7 @@ fn resolve(source: SourceFile, file: ScenarioFile) -> Result<Scenario, InputErro
         target.facts.prior_latency = prior;
     }
     for (class, load) in classes.models.iter_mut().zip(loads) {
-        class.recorded = load.recorded;
+        (class.expected, class.recorded) = (load.expected, load.recorded);
     }
     let (models, facts) = targets.into_iter().map(|t| (t.model, t.facts)).unzip();
     let topology = Topology { targets: facts, classes: classes.facts };

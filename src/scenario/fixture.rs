@@ -28,6 +28,7 @@ pub(crate) fn scenario(
         deadline: Duration::from_secs(60),
         reference: TargetId(0),
         outer: [None, None],
+        expected: 0.0,
         recorded: None,
     });
     Scenario {

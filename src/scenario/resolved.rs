@@ -134,6 +134,8 @@ pub struct ClassModel {
     pub reference: TargetId,
     /// Who repeats outside the gateway, the outermost first: application, SDK.
     pub outer: [Option<OuterLayer>; 2],
+    /// Requests to expect from warm-up to horizon.
+    pub expected: f64,
     /// Loaded arrivals, where they come from a file.
     pub recorded: Option<Recorded>,
 }

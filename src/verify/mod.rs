@@ -15,7 +15,7 @@ use windtunnel_policy::config::{Policy, Problem};
 use windtunnel_policy::promises::{Broken, Moment, Promise, Subject, Watched};
 use windtunnel_policy::target::Topology;
 
-use self::start::Start;
+use self::start::{Early, Start};
 use self::step::Step;
 use crate::story::Names;
 
@@ -166,7 +166,8 @@ pub fn verify_subject<S: Subject + Send + Sync, O: Observer>(
     };
     let starts = match start::starts(subject) {
         Ok(starts) => starts,
-        Err((watched, broken)) => {
+        Err(early) => {
+            let Early { watched, broken } = *early;
             let before = watched.trail().len();
             proof.counterexample = Some(Counterexample {
                 start: "nothing has happened yet".into(),

@@ -32,14 +32,14 @@ const MOST_FAILURES: u64 = 2_000;
 ///
 /// # Errors
 /// A promise was broken before the first step.
-pub(super) fn starts<S: Subject>(subject: &S) -> Result<Vec<Start<S>>, (Watched<S>, Broken)> {
+pub(super) fn starts<S: Subject>(subject: &S) -> Begun<S, Vec<Start<S>>> {
     let mut starts = Vec::new();
     let fresh = Watched::new(subject.clone()).keeping_trail();
     let policy = subject.policy();
     let topology = subject.topology();
     for (id, class) in topology.classes.iter().enumerate() {
         let asks = Asks { class: ClassId(id as u16) };
-        let single = |name: &str, streamed: bool, input: u32| {
+        let single = |name: &str, streamed: bool, input: u32| -> Begun<S, Start<S>> {
             let watched = asks.arrive(fresh.clone(), streamed, input)?;
             let (name, alphabet) = (format!("{}: {name}", class.name), everything());
             Ok(Start { name, watched, alphabet, late: true, shorter: 0, requests: 1 })
@@ -96,7 +96,14 @@ struct Opening<S> {
     until: Instant,
 }
 
-type Begun<S, T> = Result<T, (Watched<S>, Broken)>;
+/// What a start leads to, or a promise that was broken on the way to it.
+type Begun<S, T> = Result<T, Box<Early<S>>>;
+
+/// A promise broken before the first step.
+pub(super) struct Early<S> {
+    pub(super) watched: Watched<S>,
+    pub(super) broken: Broken,
+}
 
 impl Asks {
     fn arrive<S: Subject>(
@@ -117,7 +124,7 @@ impl Asks {
         };
         match watched.feed(watched.now, Event::Arrived(request)) {
             Ok(()) => Ok(watched),
-            Err(broken) => Err((watched, broken)),
+            Err(broken) => Err(Box::new(Early { watched, broken })),
         }
     }
 
@@ -146,7 +153,7 @@ impl Asks {
                 false => watched.feed(now, Event::Cancelled(request)),
             });
             if let Err(broken) = fed {
-                return Err((watched, broken));
+                return Err(Box::new(Early { watched, broken }));
             }
             if let Some(until) = opened(&watched) {
                 return Ok(Some(Opening { before, after: watched, until }));

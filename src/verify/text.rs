@@ -61,7 +61,12 @@ fn all_hold(proof: &Proof) -> String {
 
 fn counterexample(proof: &Proof, found: &Counterexample) -> String {
     let mut text = format!("Broken: {}\n\n", found.broken.promise.sentence());
-    let _ = writeln!(text, "The shortest way, {} steps from: {}\n", found.steps, found.start);
+    let steps = match found.steps {
+        0 => "time alone".to_owned(),
+        1 => "1 step".to_owned(),
+        n => format!("{n} steps"),
+    };
+    let _ = writeln!(text, "The shortest way, {steps} from: {}\n", found.start);
     // The start's own request is the latest to come before the first step.
     let arrivals = found.trail[..found.before].iter().filter(|moment| is_arrival(moment)).count();
     let told = arrivals.saturating_sub(2);
@@ -96,7 +101,7 @@ fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::new();
     for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i) % 3 == 0 {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);

@@ -34,8 +34,16 @@ fn broken(promise: Promise, steps: usize, proof: &Proof) {
 }
 
 fn with_fault(promise: Promise, steps: usize, fault: Fault) {
-    let (says, runs) = ((policy(), topology()), (policy(), topology()));
-    broken(promise, steps, &proof(says, runs, fault));
+    broken(promise, steps, &of_fault(fault));
+}
+
+fn of_fault(fault: Fault) -> Proof {
+    proof((policy(), topology()), (policy(), topology()), fault)
+}
+
+/// What is proven of a router that takes a cancellation for an attempt that was not sent.
+pub(crate) fn deaf_to_cancel() -> Proof {
+    of_fault(Fault::DeafToCancel)
 }
 
 #[test]

@@ -1,0 +1,94 @@
+//! Targets that no request reaches, and wait hints that are cut short.
+
+use windtunnel_policy::Money;
+use windtunnel_policy::config::{BudgetScope, RetryAfterMode, Strategy};
+use windtunnel_policy::target::TargetId;
+
+use super::Warnings;
+use crate::input::{InputError, Place};
+use crate::scenario::{RetryAfterForm, Scenario};
+
+/// Targets in no group of any class, and members of groups that can serve nobody there.
+pub(super) fn idle_targets(scenario: &Scenario) -> Vec<InputError> {
+    let at = Place::root(&scenario.source);
+    let topology = &scenario.topology;
+    let mut found = Vec::new();
+    for (i, target) in topology.targets.iter().enumerate() {
+        let id = TargetId(i as u16);
+        let mut groups = topology.classes.iter().flat_map(|class| &class.groups);
+        if !groups.any(|group| group.targets.contains(&id)) {
+            let message = "stands in no group of any class: nothing is ever sent there";
+            let at = at.key("targets").key(&target.name);
+            found.push(at.error(message).fix("name it in `groups`, or remove it"));
+        }
+    }
+    for class in &topology.classes {
+        let at = at.key("classes").key(&class.name).key("groups");
+        let own = &topology.targets[usize::from(class.groups[0].targets[0].0)].model;
+        for id in class.groups.iter().flat_map(|group| &group.targets) {
+            let target = &topology.targets[usize::from(id.0)];
+            let approved = target.model == *own || class.substitutes.contains(&target.model);
+            let why = match (approved, target.capabilities.covers(class.required)) {
+                (true, true) => continue,
+                (false, _) => {
+                    format!("runs {}, which `substitutes` does not approve", target.model)
+                }
+                (true, false) => "lacks a capability that `required` asks for".to_owned(),
+            };
+            let message = format!("{} {why}: nothing of the class is ever sent there", target.name);
+            found.push(at.error(message).fix("approve it, or take it out of the group"));
+        }
+    }
+    found
+}
+
+/// Targets behind more targets than there are attempts, where nothing makes a request pass one by.
+pub(super) fn check(warnings: &mut Warnings<'_>, scenario: &Scenario, class: usize) {
+    let policy = warnings.policy;
+    let (attempts, facts) = (&policy.attempts, &scenario.topology.classes[class]);
+    let passes_by = !policy.breakers.is_empty() || facts.max_cost < Money::MAX;
+    let ordered = policy.selection.strategy == Strategy::Ordered;
+    if passes_by || !ordered || !warnings.leaves_target() || attempts.scope != BudgetScope::Request
+    {
+        return;
+    }
+    let targets: Vec<TargetId> =
+        facts.groups.iter().flat_map(|group| group.targets.iter().copied()).collect();
+    let beyond = targets.iter().skip(attempts.max.into());
+    let names: Vec<&str> =
+        beyond.map(|id| scenario.topology.targets[usize::from(id.0)].name.as_str()).collect();
+    if !names.is_empty() {
+        let message = format!(
+            "{} attempts do not reach {} of class {} in {}: so many targets come before, and no \
+             breaker takes one out",
+            attempts.max,
+            names.join(", "),
+            facts.name,
+            scenario.file.name
+        );
+        warnings.add("attempts.max", message, "raise it, or add breakers");
+    }
+}
+
+/// Hints that a cap cuts to less than what a provider asks for.
+pub(super) fn hints(warnings: &mut Warnings<'_>, scenario: &Scenario) {
+    let RetryAfterMode::CapAt(cap) = warnings.policy.retry_after.mode else { return };
+    if warnings.retries() == 0 {
+        return;
+    }
+    for target in &scenario.targets {
+        let hints = target.failures.mix.iter().filter_map(|kind| kind.retry_after);
+        let limits = target.limits.iter().map(|limit| &scenario.limits[usize::from(*limit)].spec);
+        let stated = limits.filter_map(|limit| match limit.retry_after {
+            RetryAfterForm::Fixed(hint) => Some(hint),
+            _ => None,
+        });
+        if let Some(most) = hints.chain(stated).max().filter(|hint| *hint > cap) {
+            let message = format!(
+                "cuts to {cap} what {} asks for in {}, {most}: a retry comes before it is welcome",
+                target.name, scenario.file.name
+            );
+            warnings.add("retry_after.mode", message, "raise the cap, or fail over instead");
+        }
+    }
+}

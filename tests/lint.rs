@@ -1,0 +1,299 @@
+//! What is wasteful is said where it stands, and what is not is left alone.
+
+use windtunnel::check::check;
+use windtunnel::input::{InputError, SourceFile};
+use windtunnel::library::{Kind, find, list};
+use windtunnel::lint::{self, PolicyFile};
+use windtunnel::scenario::Scenario;
+
+fn policy(text: &str) -> PolicyFile {
+    let source = SourceFile::from_bytes("policy.yaml".into(), text.into()).expect("UTF-8");
+    PolicyFile::read(source).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The small scenario of the command line's tests, with one text in place of another.
+fn scenario(old: &str, new: &str) -> Scenario {
+    let small = include_str!("files/cli/small.yaml");
+    assert!(small.contains(old), "{old}");
+    let text = small.replacen(old, new, 1);
+    let source = SourceFile::from_bytes("small.yaml".into(), text.into()).expect("UTF-8");
+    Scenario::read(source).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// One warning, at this field, with these words.
+fn one(found: &[InputError], field: &str, words: &str) {
+    let all: Vec<String> = found.iter().map(ToString::to_string).collect();
+    let [only] = found else { panic!("{field}: {all:?}") };
+    assert_eq!(only.path(), field, "{all:?}");
+    assert!(only.message().contains(words), "{words}: {all:?}");
+    assert!(only.line().is_some() && !only.remedy().is_empty(), "{all:?}");
+}
+
+fn alone(text: &str, field: &str, words: &str) {
+    one(&lint::policy(&policy(text)), field, words);
+}
+
+#[test]
+fn attempts_that_do_not_fit_the_deadline() {
+    let three = "{attempts: {max: 3}, envelope: {deadline_total: 15s}, timeouts: {attempt: 10s}}";
+    alone(three, "timeouts.attempt", "3 attempts of 10s do not fit envelope.deadline_total of 15s");
+    // Waits count: two times 5 s and 4 s between them are 14 s, three are 23 s.
+    let waits = "
+attempts: {max: 3, max_same_target: 3}
+envelope: {deadline_total: 22s}
+timeouts: {attempt: 5s}
+backoff: {base: 4s, max: 4s, jitter: fixed}
+";
+    alone(waits, "timeouts.attempt", "time out, 2 can run to their end");
+    let fits = waits.replace("22s", "23s");
+    assert_eq!(lint::policy(&policy(&fits)), []);
+}
+
+#[test]
+fn waits_the_deadline_always_eats() {
+    let deadline = "
+envelope: {deadline_total: 10s, min_useful: 1s}
+backoff: {base: 9500ms, max: 20s, jitter: exponential}
+";
+    alone(deadline, "backoff.base", "retry 1 waits until 9.5s");
+    let added = "
+attempts: {max: 4, max_same_target: 4}
+envelope: {max_added_latency: 6s}
+backoff: {base: 2s, max: 20s, jitter: {subtractive: 25%}}
+";
+    // 1.5 s, 3 s and 6 s at the least.
+    alone(added, "backoff.base", "retry 3 waits until 10.5s");
+    let full = added.replace("{subtractive: 25%}", "full");
+    assert_eq!(lint::policy(&policy(&full)), []);
+}
+
+#[test]
+fn limits_that_never_end_anything() {
+    for (text, field, words) in [
+        ("timeouts: {attempt: 5s, first_token: 5s}", "timeouts.first_token", "as long as"),
+        ("timeouts: {attempt: 5s, idle_stream: 5s}", "timeouts.idle_stream", "as long as"),
+        (
+            "{envelope: {deadline_total: 5s}, timeouts: {first_token: 5s}}",
+            "timeouts.first_token",
+            "never ends an attempt before envelope.deadline_total",
+        ),
+        (
+            "{envelope: {deadline_total: 5s}, timeouts: {attempt: 8s}}",
+            "timeouts.attempt",
+            "never ends an attempt before envelope.deadline_total",
+        ),
+        (
+            "envelope: {deadline_total: 5s, max_added_latency: 5s}",
+            "envelope.max_added_latency",
+            "never binds",
+        ),
+        (
+            "envelope: {deadline_total: 5s, estimate: {prior: 5s}}",
+            "envelope.estimate.prior",
+            "until 20 outcomes were seen",
+        ),
+        (
+            "retry_after: {mode: ignore, longest_wait: 5s}",
+            "retry_after.longest_wait",
+            "ignores every hint",
+        ),
+        (
+            "retry_after: {mode: {cap_at: 3s}, longest_wait: 5s}",
+            "retry_after.longest_wait",
+            "every hint is cut to 3s before",
+        ),
+    ] {
+        alone(text, field, words);
+    }
+}
+
+#[test]
+fn limits_on_attempts_that_never_bind() {
+    for (text, field, words) in [
+        ("attempts: {max: 2, max_same_target: 3}", "attempts.max_same_target", "3 never binds"),
+        (
+            "attempts: {max: 2, max_before_fallback: 3}",
+            "attempts.max_before_fallback",
+            "3 never binds",
+        ),
+        ("attempts: {max: 2, max_after_fallback: 3}", "attempts.max_after_fallback", "in all"),
+    ] {
+        alone(text, field, words);
+    }
+    assert_eq!(lint::policy(&policy("attempts: {max: 2, max_same_target: 3, scope: group}")), []);
+}
+
+#[test]
+fn budgets_of_nothing() {
+    let budget = |attempts: &str, governs: &str, kind: &str| {
+        format!(
+            "{{attempts: {attempts}, retry_budgets: [{{governs: [{governs}], charged_to: overall, \
+             kind: {kind}}}]}}"
+        )
+    };
+    let ratio =
+        |share: &str| format!("{{ratio: {{share: {share}, window: 10s, min_per_second: 0}}}}");
+    alone(
+        &budget("{allow_retry: false}", "retry, failover", "{in_flight: {max: 9}}"),
+        "retry_budgets[0].governs[0]",
+        "makes no retry",
+    );
+    alone(
+        &budget("{}", "hedge", "{in_flight: {max: 9}}"),
+        "retry_budgets[0].governs[0]",
+        "no hedge",
+    );
+    alone(
+        &budget("{max: 2}", "retry, failover", &ratio("100%")),
+        "retry_budgets[0].kind",
+        "never denies anything",
+    );
+    let binds = budget("{max: 3}", "retry, failover", &ratio("100%"));
+    assert_eq!(lint::policy(&policy(&binds)), []);
+}
+
+#[test]
+fn settings_of_what_is_never_done() {
+    for (text, field, words) in [
+        (
+            "{attempts: {allow_retry: false}, matrix: {timeout: {retry: bounded}}}",
+            "matrix.timeout.retry",
+            "allows no retry",
+        ),
+        (
+            "{attempts: {allow_failover: false}, matrix: {unknown: {failover: yes}}}",
+            "matrix.unknown.failover",
+            "allows no failover",
+        ),
+        (
+            "{attempts: {allow_substitution: false}, matrix: {unknown: {substitution: if_approved}}}",
+            "matrix.unknown.substitution",
+            "allows no substitution",
+        ),
+        ("{attempts: {allow_retry: false}, backoff: {base: 1s}}", "backoff", "makes no retry"),
+        (
+            "{attempts: {allow_retry: false}, envelope: {reserve_for_failover: 5s}}",
+            "envelope.reserve_for_failover",
+            "no retries to keep it from",
+        ),
+        (
+            "{attempts: {allow_failover: false, allow_substitution: false}, envelope: \
+             {reserve_for_failover: 5s}}",
+            "envelope.reserve_for_failover",
+            "nothing ever fails over",
+        ),
+        (
+            "{matrix: {rate_limited: {blame: no}}, cooldown: {rule: {fixed: 9s}}}",
+            "cooldown.rule",
+            "never starts",
+        ),
+    ] {
+        alone(text, field, words);
+    }
+}
+
+#[test]
+fn breakers_that_nothing_opens() {
+    let blameless = "
+breakers: [{trip: [{consecutive: 3}, {slow_calls: {share: 50%, slower_than: 1s, window: 9s, min_calls: 2}}]}]
+matrix:
+  transport: {blame: no}
+  timeout: {blame: no}
+  overloaded: {blame: no}
+  server_error: {blame: no}
+  partial_stream: {blame: no}
+  unknown: {blame: no}
+";
+    alone(blameless, "breakers[0].trip[0]", "no failure class of the matrix blames a breaker");
+}
+
+fn pair(text: &str) -> Vec<InputError> {
+    lint::pair(&policy(text), &scenario("", ""))
+}
+
+#[test]
+fn against_a_scenarios_traffic_and_deadline() {
+    let breaker = |trip: &str, open: &str| {
+        format!("breakers: [{{trip: [{trip}], open_for: {open}, growth: {{max: 9d}}}}]")
+    };
+    let rare = "{rate_over_time: {failures: 50%, window: 1s, min_calls: 900}}";
+    one(&pair(&breaker(rare, "9s")), "breakers[0].trip[0]", "hardly ever opens");
+    assert_eq!(pair(&breaker(&format!("{rare}, {{consecutive: 3}}"), "9s")), []);
+    one(&pair(&breaker("{consecutive: 3}", "9d")), "breakers[0].open_for", "stays open to the end");
+    one(
+        &pair("timeouts: {attempt: 11s}"),
+        "timeouts.attempt",
+        "3 attempts of 11s do not fit the deadline of class chat in small of 30s",
+    );
+    assert_eq!(pair("timeouts: {attempt: 10s}"), [], "waits may be zero");
+    // A deadline of its own that is stricter is judged without the scenario.
+    assert_eq!(pair("{envelope: {deadline_total: 20s}, timeouts: {attempt: 11s}}"), []);
+}
+
+#[test]
+fn targets_that_nothing_reaches() {
+    let idle = scenario("far: {card", "lost: {card: plain-server}\n  far: {card");
+    one(&lint::scenario(&idle), "targets.lost", "in no group");
+    let other = scenario("far: {card: azure-gpt-4o-eastus}", "far: {card: gemini-2-5-flash}");
+    one(&lint::scenario(&other), "classes.chat.groups", "does not approve");
+    let unable = scenario("    groups:", "    required: [vision]\n    groups:");
+    let unable = Scenario {
+        topology: {
+            let mut topology = unable.topology.clone();
+            topology.targets[0].capabilities = Default::default();
+            topology
+        },
+        ..unable
+    };
+    one(&lint::scenario(&unable), "classes.chat.groups", "lacks a capability");
+    assert_eq!(lint::scenario(&scenario("", "")), []);
+}
+
+#[test]
+fn targets_behind_more_targets_than_attempts() {
+    let small = include_str!("files/cli/small.yaml");
+    let text = small
+        .replace("[[far]]", "[[far], [third]]")
+        .replace("  far: {", "  third: {card: azure-gpt-4o-swedencentral}\n  far: {");
+    let source = SourceFile::from_bytes("small.yaml".into(), text.into()).expect("UTF-8");
+    let three = Scenario::read(source).expect("a good scenario");
+    let with = |text: &str| lint::pair(&policy(text), &three);
+    one(&with("attempts: {max: 2}"), "attempts.max", "2 attempts do not reach third of class chat");
+    assert_eq!(with("attempts: {max: 3}"), []);
+    assert_eq!(with("{attempts: {max: 2}, breakers: [{}]}"), []);
+    assert_eq!(with("{attempts: {max: 2}, selection: {strategy: round_robin}}"), []);
+}
+
+#[test]
+fn wait_hints_that_a_cap_cuts_short() {
+    let hint = "near: {card: openai-gpt-4o, failures: {source: assumed, mix: [{class: rate_limited, \
+                status: 429, share: 1%, retry_after: 20s}]}}";
+    let hinted = scenario("near: {card: openai-gpt-4o}", hint);
+    let with = |mode: &str| lint::pair(&policy(&format!("retry_after: {{mode: {mode}}}")), &hinted);
+    one(&with("{cap_at: 5s}"), "retry_after.mode", "cuts to 5s what near asks for in small, 20s");
+    assert_eq!(with("{cap_at: 20s}"), []);
+    assert_eq!(with("at_least"), []);
+}
+
+#[test]
+fn every_shipped_policy_is_free_of_waste() {
+    let names: Vec<String> = list(Kind::Policy).into_iter().map(|file| file.name).collect();
+    assert_eq!(check(&names).warnings, []);
+}
+
+/// The month is thinned to what can be computed, and its policies to what would run at full traffic.
+const THIN: &str = "ordinary-month";
+
+#[test]
+fn every_shipped_scenario_is_free_of_waste() {
+    for file in list(Kind::Scenario) {
+        let found = check(&[&file.name]);
+        assert_eq!(found.mistakes, [], "{}", file.name);
+        if file.name == THIN {
+            one(&found.warnings, "breakers[0].trip[0]", "in ordinary-month");
+        } else {
+            assert_eq!(found.warnings, [], "{}", file.name);
+        }
+    }
+    assert!(find(Kind::Scenario, THIN).is_ok());
+}
