@@ -83,7 +83,7 @@ fn answer() -> Vec<Measure> {
         row("recovered_by_retry", FRACTION, EITHER, "answered by the same target again", Share(|c| c.answered.retry)),
         row("recovered_by_failover", FRACTION, EITHER, "answered by another target, same model", Share(|c| c.answered.failover)),
         row("recovered_by_substitution", FRACTION, EITHER, "answered by another model", Share(|c| c.answered.substitution)),
-        row("recovered_by_hedge", FRACTION, EITHER, "answered by a parallel second attempt", NotModelled),
+        row("recovered_by_hedge", FRACTION, EITHER, "answered by a second attempt beside a slow first", Share(|c| c.answered.hedge)),
         row("attempts_per_request", ATTEMPTS, DOWN, "sent by this gateway for one request", Ratio(|c| (c.attempts as f64, c.received as f64))),
         quantile(Block::Answer, &ADDED, 0),
         quantile(Block::Answer, &ADDED, 2),

@@ -282,7 +282,7 @@ fn nothing_measured_is_null() {
 #[test]
 fn what_is_not_modelled_says_so() {
     let runs = [one_of_each()];
-    for name in ["recovered_by_hedge", "duplicate_side_effects", "no_recovery_success"] {
+    for name in ["duplicate_side_effects", "no_recovery_success"] {
         assert_eq!(note(name, &runs), Some(Note::NotModelled), "{name}");
     }
 }

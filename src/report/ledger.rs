@@ -181,7 +181,10 @@ impl Sink for LedgerSink {
         match self.open.remove(&row.request) {
             Some(mut attempts) => {
                 for (i, attempt) in attempts.iter().enumerate() {
-                    let before = i.checked_sub(1).and_then(|i| attempts[i].failure);
+                    // A hedge recovers from nothing, nor does the attempt beside it.
+                    let recovers = !matches!(attempt.recovery, None | Some(RecoveryAction::Hedge));
+                    let before = i.checked_sub(1).filter(|_| recovers);
+                    let before = before.and_then(|i| attempts[i].failure);
                     self.write(Some((attempt, before)), row, sender);
                 }
                 attempts.clear();
@@ -275,6 +278,10 @@ fn write_attempt(lines: &mut Lines, row: &AttemptRow, before: Option<FailureClas
             lines.text("recover");
             lines.text(action.name());
             lines.seconds(wait.as_micros());
+        }
+        Some(Decision::Await) => {
+            lines.text("await");
+            (0..2).for_each(|_| lines.nothing());
         }
         Some(Decision::Stop(reason)) => {
             lines.text("stop");

@@ -123,8 +123,7 @@ fn json_by_hand() {
     // 3,240 attempts at a cent each.
     assert_eq!(eager["measures"]["cost_per_1k"]["value"], 10.8);
     assert_eq!(eager["measures"]["cost_per_1k"]["unit"], "dollars per 1,000 requests");
-    assert!(eager["measures"]["recovered_by_hedge"]["value"].is_null());
-    assert_eq!(eager["measures"]["recovered_by_hedge"]["note"], "not modelled");
+    assert_eq!(eager["measures"]["recovered_by_hedge"]["value"], 0.0);
     assert!(eager["by_class"]["chat"]["target_share.far"].is_null());
     let gain = &eager["differences"]["success"];
     assert_eq!(gain["verdict"], "clear");

@@ -1,6 +1,7 @@
 //! What the router is told, and what it says: sends, timers, aborts, decisions.
 
-use windtunnel_policy::event::{Action, AttemptRef, Event, RequestRef, Send};
+use windtunnel_policy::config::RecoveryAction;
+use windtunnel_policy::event::{Action, AttemptRef, Decision, Event, RequestRef, Send};
 use windtunnel_policy::outcome::{FailureClass, Usage};
 use windtunnel_policy::{Instant, Money};
 
@@ -31,7 +32,7 @@ impl Simulation<'_> {
             match *action {
                 Action::Send(ref send) => self.send(now, send, sink),
                 Action::SetTimer { request, at, epoch } => self.set_timer(now, request, at, epoch),
-                Action::Cancel { attempt, class } => self.abort(now, attempt, class),
+                Action::Cancel { attempt, class } => self.abort(now, attempt, class, sink),
                 Action::Release(attempt) => {
                     let open = &mut self.open[attempt.request.slot as usize];
                     open.released.get_or_insert(now);
@@ -40,6 +41,9 @@ impl Simulation<'_> {
                     let open = &mut self.open[attempt.request.slot as usize];
                     if open.latest == Latest::Pending {
                         open.row.decision = Some(decision);
+                    }
+                    if decision == Decision::Await {
+                        self.turn_to_rival(attempt.request.slot as usize, sink);
                     }
                 }
                 Action::Finish { request, ref result } => {
@@ -70,6 +74,9 @@ impl Simulation<'_> {
     fn send(&mut self, now: Instant, send: &Send, sink: &mut impl Sink) {
         let slot = send.attempt.request.slot as usize;
         self.flush(slot, sink);
+        if send.recovery == Some(RecoveryAction::Hedge) {
+            self.open[slot].turn();
+        }
         self.ledger.start();
         let target = usize::from(send.target.0);
         let connected = self.pool.take(target);
@@ -99,9 +106,20 @@ impl Simulation<'_> {
         self.totals.interval(self.interval.at(now)).sent += 1;
     }
 
-    fn abort(&mut self, now: Instant, attempt: AttemptRef, class: FailureClass) {
-        let open = &mut self.open[attempt.request.slot as usize];
-        assert!(open.waits_for(attempt), "the router aborts only what is in flight");
+    fn abort(
+        &mut self,
+        now: Instant,
+        attempt: AttemptRef,
+        class: Option<FailureClass>,
+        sink: &mut impl Sink,
+    ) {
+        let slot = attempt.request.slot as usize;
+        if self.open[slot].row.number != attempt.number {
+            // The other one ended first: its row comes first.
+            self.flush(slot, sink);
+        }
+        let open = &mut self.open[slot];
+        assert!(open.take_up(attempt), "the router aborts only what is in flight");
         let (usage, bill) = match open.latest {
             Latest::InFlight(fleet) => {
                 let bill = self.fleet.abort(now, fleet);
@@ -109,13 +127,25 @@ impl Simulation<'_> {
             }
             _ => (Usage::default(), Money::ZERO),
         };
-        let end =
-            End { status: 0, failure: Some(class), phase: None, cancelled: true, usage, bill };
+        let end = End { status: 0, failure: class, phase: None, cancelled: true, usage, bill };
         open.end_latest(now, &end);
         if open.row.was_sent {
             self.pool.give_back(usize::from(open.row.target.0));
         }
         self.ledger.end(bill);
+        if class.is_none() {
+            self.turn_to_rival(slot, sink);
+        }
+    }
+
+    /// The attempt at hand is over, and nothing more is decided about it: on to the other one, if
+    /// that is still in flight.
+    fn turn_to_rival(&mut self, slot: usize, sink: &mut impl Sink) {
+        self.flush(slot, sink);
+        let open = &mut self.open[slot];
+        if open.rival.latest.is_in_flight() {
+            open.turn();
+        }
     }
 
     /// Hands on the row of the attempt that ended last, now that what follows is decided.

@@ -136,7 +136,7 @@ impl Simulation<'_> {
             }
             Occurrence::NotSent(attempt) => {
                 let open = &mut self.open[attempt.request.slot as usize];
-                if open.waits_for(attempt) {
+                if open.take_up(attempt) {
                     open.end_latest(
                         now,
                         &End {
@@ -169,11 +169,13 @@ impl Simulation<'_> {
     /// Tells the router when the stream of a request was last seen, so that its idle timeout needs
     /// no event per token.
     fn report_progress(&mut self, now: Instant, request: RequestRef, sink: &mut impl Sink) {
-        let open = &self.open[request.slot as usize];
-        let Latest::InFlight(fleet) = open.latest else { return };
-        if let Some(at) = self.fleet.last_output(now, fleet) {
-            let attempt = AttemptRef { request, number: open.row.number };
-            self.route(now, Event::Progress { attempt, at }, sink);
+        let Open { latest, row, rival, .. } = &self.open[request.slot as usize];
+        for (latest, number) in [(*latest, row.number), (rival.latest, rival.row.number)] {
+            let Latest::InFlight(fleet) = latest else { continue };
+            if let Some(at) = self.fleet.last_output(now, fleet) {
+                let attempt = AttemptRef { request, number };
+                self.route(now, Event::Progress { attempt, at }, sink);
+            }
         }
     }
 
@@ -186,7 +188,7 @@ impl Simulation<'_> {
     ) {
         let attempt = notice.attempt;
         let open = &mut self.open[attempt.request.slot as usize];
-        if !open.waits_for(attempt) {
+        if !open.take_up(attempt) {
             return;
         }
         match notice.kind {

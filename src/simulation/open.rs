@@ -32,10 +32,13 @@ pub(super) struct Open {
     pub(super) asker: Option<Asker>,
     /// Targets it was sent to, in order.
     pub(super) sent_to: Vec<u16>,
-    /// Its latest attempt, and where that is. The row stays in one place from send to sink.
+    /// Its latest attempt, and where that is; of two in flight, the one at hand. The row stays in
+    /// one place from send to sink.
     pub(super) latest: Latest,
     /// The row of that attempt.
     pub(super) row: AttemptRow,
+    /// The other attempt, while a hedge is in flight.
+    pub(super) rival: Rival,
     /// The latest complete response.
     pub(super) complete: Option<Complete>,
     /// When output was first passed to the caller.
@@ -51,7 +54,14 @@ pub(super) struct Asker {
     pub(super) user: u32,
 }
 
-/// Where the latest attempt of a request is.
+/// The second of two attempts in flight.
+#[derive(Clone, Debug)]
+pub(super) struct Rival {
+    pub(super) latest: Latest,
+    pub(super) row: AttemptRow,
+}
+
+/// Where an attempt of a request is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Latest {
     /// Nowhere: there is none, or its row was handed on.
@@ -64,6 +74,13 @@ pub(super) enum Latest {
     Pausing,
     /// Over; the decision about it is not known yet.
     Pending,
+}
+
+impl Latest {
+    /// In flight as the router knows it.
+    pub(super) fn is_in_flight(self) -> bool {
+        matches!(self, Latest::InFlight(_) | Latest::Unsent | Latest::Pausing)
+    }
 }
 
 /// A complete response.
@@ -102,6 +119,7 @@ impl Open {
         self.asker = asker;
         self.sent_to.clear();
         self.latest = Latest::Done;
+        self.rival.latest = Latest::Done;
         self.complete = None;
         self.released = None;
         self.cost = Money::ZERO;
@@ -124,6 +142,7 @@ impl Open {
             sent_to: Vec::with_capacity(8),
             latest: Latest::Done,
             row: NO_ROW,
+            rival: Rival { latest: Latest::Done, row: NO_ROW },
             complete: None,
             released: None,
             cost: Money::ZERO,
@@ -136,11 +155,21 @@ impl Open {
         Asked { request, index, interval, measured, asker }
     }
 
-    /// True while this attempt is in flight.
-    pub(super) fn waits_for(&self, attempt: AttemptRef) -> bool {
-        self.handle == attempt.request
-            && matches!(self.latest, Latest::InFlight(_) | Latest::Unsent | Latest::Pausing)
-            && self.row.number == attempt.number
+    /// Takes this attempt in hand; false where it is over.
+    pub(super) fn take_up(&mut self, attempt: AttemptRef) -> bool {
+        if self.handle != attempt.request {
+            return false;
+        }
+        if self.row.number != attempt.number && self.rival.latest.is_in_flight() {
+            self.turn();
+        }
+        self.row.number == attempt.number && self.latest.is_in_flight()
+    }
+
+    /// Puts the attempt at hand aside for the other.
+    pub(super) fn turn(&mut self) {
+        std::mem::swap(&mut self.latest, &mut self.rival.latest);
+        std::mem::swap(&mut self.row, &mut self.rival.row);
     }
 
     /// Writes the row of an attempt that starts now, with the fields of its end still open.

@@ -18,8 +18,9 @@ use crate::world::Marks;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Proxies {
     any: bool,
-    /// By the router's slot: when the gateway gives the attempt up, and the proxy's latest wait.
-    held: Vec<(Instant, Duration)>,
+    /// By the router's slot, for the two attempts that may be in flight: when the gateway gives each
+    /// up, and the proxy's latest wait.
+    held: Vec<[(Instant, Duration); 2]>,
 }
 
 impl Proxies {
@@ -36,9 +37,14 @@ impl Proxies {
         }
         let slot = send.attempt.request.slot as usize;
         if slot >= self.held.len() {
-            self.held.resize(slot + 1, (Instant::ZERO, Duration::ZERO));
+            self.held.resize(slot + 1, [(Instant::ZERO, Duration::ZERO); 2]);
         }
-        self.held[slot] = (now + send.timeout, Duration::ZERO);
+        *self.of(send.attempt) = (now + send.timeout, Duration::ZERO);
+    }
+
+    /// Of the two in flight one has an odd number: they are a request's first and second.
+    fn of(&mut self, attempt: AttemptRef) -> &mut (Instant, Duration) {
+        &mut self.held[attempt.request.slot as usize][usize::from(attempt.number % 2)]
     }
 }
 
@@ -82,7 +88,7 @@ impl Simulation<'_> {
         let nth = open.sent_to.iter().filter(|t| **t == open.row.target.0).count() as u32 - 1;
         let count = self.layers.count(slot, calls, nth);
         let draw = open.request.key.draw(Purpose::LayerBackoff, target.hash, count);
-        let previous = &mut self.proxies.held[slot].1;
+        let previous = &mut self.proxies.of(attempt).1;
         *previous = proxy.backoff.delay(u32::from(calls) - 1, *previous, draw);
         let key = EventKey::new(now + *previous, Rank::Timer, open.index, attempt.number);
         self.queue.push(key, Occurrence::UpstreamCall(attempt));
@@ -93,7 +99,7 @@ impl Simulation<'_> {
     pub(super) fn on_upstream_call(&mut self, now: Instant, attempt: AttemptRef) {
         let slot = attempt.request.slot as usize;
         let open = &mut self.open[slot];
-        if !open.waits_for(attempt) || open.latest != Latest::Pausing {
+        if !open.take_up(attempt) || open.latest != Latest::Pausing {
             return;
         }
         let target = open.row.target;
@@ -106,7 +112,7 @@ impl Simulation<'_> {
             nth_on_target: self.layers.count(slot, open.row.hidden_calls, nth),
             streamed: open.request.marks.has(Marks::STREAMED),
             headers_matter: self.headers_matter,
-            deadline: self.proxies.held[slot].0,
+            deadline: self.proxies.of(attempt).0,
         };
         open.latest = Latest::InFlight(self.fleet.submit(now, &order));
         if open.measured {

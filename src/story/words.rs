@@ -1,7 +1,7 @@
 //! Events and actions, each as one clause.
 
 use windtunnel_policy::event::{Action, BreakerState, Decision, Event, Outcome, Terminal};
-use windtunnel_policy::outcome::Answer;
+use windtunnel_policy::outcome::{Answer, FailureClass};
 use windtunnel_policy::{Instant, Money};
 
 use super::{Names, clock, limited};
@@ -77,7 +77,8 @@ impl Names {
             }
             Action::SetTimer { at, .. } => format!("sets the timer to {}", clock(*at, origin)),
             Action::Cancel { attempt, class } => {
-                format!("cuts attempt {}: {}", attempt.number, class.name())
+                let why = class.map_or("the other has won", FailureClass::name);
+                format!("cuts attempt {}: {why}", attempt.number)
             }
             Action::Release(attempt) => {
                 format!("releases the output of attempt {}", attempt.number)
@@ -89,6 +90,7 @@ impl Names {
                 Decision::Recover { action, wait } => {
                     format!("decides: {} after {wait}", action.name())
                 }
+                Decision::Await => "decides: await the other attempt".into(),
                 Decision::Stop(reason) => format!("decides: stop ({})", reason.name()),
             },
             Action::Finish { result, .. } => finish(result),

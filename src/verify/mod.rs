@@ -199,7 +199,8 @@ fn from_one<S: Subject, O: Observer>(
     observer: &O,
 ) -> (Covered, Option<Counterexample>) {
     let depth = options.depth.saturating_sub(start.shorter).max(1);
-    let steps = step::steps(&start.alphabet, start.requests, start.late);
+    let hedges = start.watched.subject.policy().hedge.is_some();
+    let steps = step::steps(&start.alphabet, start.requests, start.late, hedges);
     let bare = start.watched.clone().forgetting_trail();
     let walked = search::walk(&bare, &steps, depth, options.max_states, observer);
     let covered = Covered {

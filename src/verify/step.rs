@@ -13,6 +13,8 @@ pub(super) struct Step {
     /// Which of them, in the order they came.
     pub(super) nth: usize,
     pub(super) what: What,
+    /// Whether it happens to the hedge that runs beside an attempt.
+    pub(super) hedge: bool,
     pub(super) pace: Pace,
 }
 
@@ -43,6 +45,13 @@ pub(super) enum What {
     Time,
     /// An operator takes a target out; `None` for all recovery.
     SwitchesOff(Option<TargetId>),
+}
+
+impl What {
+    /// Whether it happens to one attempt, and not to a request or to all.
+    fn is_an_attempts(self) -> bool {
+        !matches!(self, What::Cancels | What::Time | What::SwitchesOff(_))
+    }
 }
 
 const SOON: Duration = Duration::from_millis(10);
@@ -148,6 +157,7 @@ impl Step {
         let now = self.time(watched)?;
         let plain = |event| Some(Happens::Event { now, first: None, event });
         match self.what {
+            what if self.hedge => happening(what, life, life.hedge?, life.hedge_phase, now),
             // Time and operators are the same for all requests.
             What::Time => {
                 (self.nth == 0 && watched.next_timer().is_some()).then_some(Happens::Timer)
@@ -157,7 +167,7 @@ impl Step {
             }
             What::SwitchesOff(_) => None,
             What::Cancels => plain(Event::Cancelled(*request)),
-            what => happening(what, life, life.flying?, now),
+            what => happening(what, life, life.flying?, life.phase, now),
         }
     }
 
@@ -174,9 +184,14 @@ impl Step {
     }
 }
 
-/// What happens to the attempt in flight; `None` where it cannot.
-fn happening(what: What, life: &Life, attempt: AttemptRef, now: Instant) -> Option<Happens> {
-    let come = life.phase;
+/// What happens to an attempt in flight whose response has come so far; `None` where it cannot.
+fn happening(
+    what: What,
+    life: &Life,
+    attempt: AttemptRef,
+    come: Phase,
+    now: Instant,
+) -> Option<Happens> {
     let seen_as_it_comes = life.request.streamed;
     let mut first = None;
     let event = match what {
@@ -214,13 +229,17 @@ fn billed(life: &Life, phase: Phase) -> Usage {
     }
 }
 
-/// Everything that may come next in a state of so many requests.
-pub(super) fn steps(alphabet: &[What], requests: usize, late: bool) -> Vec<Step> {
+/// Everything that may come next in a state of so many requests, to attempts and, where the policy
+/// hedges, to hedges.
+pub(super) fn steps(alphabet: &[What], requests: usize, late: bool, hedges: bool) -> Vec<Step> {
     let paces: &[Pace] = if late { &[Pace::Soon, Pace::Late] } else { &[Pace::Soon] };
     let mut steps = Vec::new();
     for pace in paces.iter().copied() {
         for nth in 0..requests {
-            steps.extend(alphabet.iter().map(|what| Step { nth, what: *what, pace }));
+            for hedge in [false, true].into_iter().filter(|hedge| hedges || !hedge) {
+                let happens = alphabet.iter().filter(|what| !hedge || what.is_an_attempts());
+                steps.extend(happens.map(|what| Step { nth, what: *what, hedge, pace }));
+            }
         }
     }
     steps

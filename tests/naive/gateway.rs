@@ -6,14 +6,20 @@ use windtunnel_policy::outcome::{Answer, Failure, FailureClass, Phase, Usage};
 use windtunnel_policy::{Instant, Money};
 
 use super::fate::{self, Fall, Fate};
-use super::simulator::{COMPLETION, Id, Milestone, Naive, What};
+use super::simulator::{COMPLETION, Id, Milestone, Naive, Open, What};
+
+impl Open {
+    fn live_one(&self, number: u16) -> Option<&AttemptRow> {
+        self.live.iter().find(|row| row.number == number)
+    }
+}
 
 impl Naive<'_> {
     pub(crate) fn send(&mut self, send: &Send) {
         let i = self.number(send.attempt.request);
         let (id, target) = ((i, send.attempt.number), usize::from(send.target.0));
         let used = |of: Option<usize>| {
-            let live = self.open.values().filter_map(|open| open.live);
+            let live = self.open.values().flat_map(|open| &open.live);
             let sent = live.filter(|l| l.was_sent);
             sent.filter(|l| of.is_none_or(|t| usize::from(l.target.0) == t)).count() as u32
         };
@@ -23,7 +29,7 @@ impl Naive<'_> {
         let now = self.now;
         let open = self.open.get_mut(&i).expect("it is open");
         self.rows.attempts.extend(open.ended.take());
-        open.live = Some(AttemptRow {
+        open.live.push(AttemptRow {
             request: i,
             class: open.request.class,
             number: id.1,
@@ -59,28 +65,35 @@ impl Naive<'_> {
     }
 
     /// The gateway gives an attempt up.
-    pub(crate) fn abort(&mut self, attempt: AttemptRef, class: FailureClass) {
+    pub(crate) fn abort(&mut self, attempt: AttemptRef, class: Option<FailureClass>) {
         let id = (self.number(attempt.request), attempt.number);
-        let row = self.open[&id.0].live.expect("what is given up is in flight");
+        let before = self.opened(attempt.request).ended.take();
+        self.rows.attempts.extend(before);
+        let row = *self.open[&id.0].live_one(id.1).expect("what is given up is in flight");
         let phase = match (row.headers, row.first_output) {
             (_, Some(_)) => Phase::AfterOutput,
             (Some(_), None) => Phase::BeforeOutput,
             (None, None) => Phase::BeforeHeaders,
         };
         let usage = if row.was_sent { self.give_up(id) } else { Usage::default() };
-        self.ends(id, (0, Some(class), phase), true, usage);
+        self.ends(id, (0, class, phase), true, usage);
+        if class.is_none() {
+            let over = self.opened(attempt.request).ended.take();
+            self.rows.attempts.extend(over);
+        }
     }
 
     /// Writes the end of an attempt down.
     pub(crate) fn ends(
         &mut self,
-        (i, _): Id,
+        (i, number): Id,
         (status, failure, phase): (u16, Option<FailureClass>, Phase),
         cancelled: bool,
         usage: Usage,
     ) {
         let (now, open) = (self.now, self.open.get_mut(&i).expect("it is open"));
-        let row = open.live.take().expect("it is in flight");
+        let place = open.live.iter().position(|row| row.number == number);
+        let row = open.live.remove(place.expect("it is in flight"));
         let price = self.scenario.targets[usize::from(row.target.0)].price;
         let cost = price.bill(usage.input, usage.cached, usage.output);
         open.cost += cost;
@@ -93,7 +106,8 @@ impl Naive<'_> {
     pub(crate) fn sees(&mut self, id: Id, milestone: Milestone) {
         let Some(handle) = self.waits_for(id) else { return };
         let now = self.now;
-        let row = self.opened(handle.request).live.as_mut().expect("it is waited for");
+        let open = self.opened(handle.request);
+        let row = open.live.iter_mut().find(|row| row.number == id.1).expect("it is waited for");
         match milestone {
             Milestone::Headers => {
                 row.headers = Some(now);

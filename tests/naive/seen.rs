@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use windtunnel::record::Rows;
+use windtunnel_policy::config::RecoveryAction;
 use windtunnel_policy::event::Decision;
 use windtunnel_policy::{Duration, Money};
 
 /// What must come about at least a hundred times.
-const EXPECTED: [&str; 52] = [
+const EXPECTED: [&str; 56] = [
     // Failure classes; the router keeps what overflows a context from being sent.
     "client_invalid",
     "upstream_auth",
@@ -34,6 +35,7 @@ const EXPECTED: [&str; 52] = [
     "retry",
     "failover",
     "substitution",
+    "hedge",
     // Gates that stop recovery.
     "failure_class",
     "committed",
@@ -65,6 +67,9 @@ const EXPECTED: [&str; 52] = [
     "task not done",
     "contract not kept",
     "silent failure",
+    "lost",
+    "await",
+    "answered by a hedge",
 ];
 
 /// What the random scenarios have brought about, and how often: agreement on what never happens
@@ -92,9 +97,13 @@ impl Seen {
             if let Some(Decision::Stop(reason)) = row.decision {
                 self.note(reason.name());
             }
+            if row.decision == Some(Decision::Await) {
+                self.note("await");
+            }
             for (happened, what) in [
                 (row.failure.is_some(), row.phase.name()),
                 (row.cancelled, "given up"),
+                (row.cancelled && row.failure.is_none(), "lost"),
                 (row.cancelled && row.cost > Money::ZERO, "given up and billed"),
                 (!row.was_sent, "no connection"),
                 (row.waited > Duration::ZERO, "waited"),
@@ -109,6 +118,7 @@ impl Seen {
             self.note(row.result.outcome.name());
             for (happened, what) in [
                 (row.by.is_some(), "recovered"),
+                (row.by == Some(RecoveryAction::Hedge), "answered by a hedge"),
                 (!row.measured, "unmeasured"),
                 (row.contract_success && !row.task_success, "task not done"),
                 (row.transport_success && !row.contract_success, "contract not kept"),

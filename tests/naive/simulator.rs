@@ -13,7 +13,7 @@ use windtunnel::scenario::Scenario;
 use windtunnel::weather::Conditions;
 use windtunnel::world::{Marks, World, WorldRequest};
 use windtunnel_policy::config::Policy;
-use windtunnel_policy::event::{Action, AttemptRef, Event, Request, RequestRef};
+use windtunnel_policy::event::{Action, AttemptRef, Decision, Event, Request, RequestRef};
 use windtunnel_policy::outcome::{FailureClass, Phase, Usage};
 use windtunnel_policy::target::ClassId;
 use windtunnel_policy::{Instant, Money, Router};
@@ -90,7 +90,8 @@ pub(crate) struct Open {
     pub(crate) measured: bool,
     pub(crate) asker: Option<(u16, u32)>,
     pub(crate) sent_to: Vec<usize>,
-    pub(crate) live: Option<AttemptRow>,
+    /// Its attempts in flight: one, or two where one is a hedge.
+    pub(crate) live: Vec<AttemptRow>,
     pub(crate) ended: Option<AttemptRow>,
     /// The latest complete response: its row, whether it keeps its contract and does the job.
     pub(crate) complete: Option<(AttemptRow, bool, bool)>,
@@ -178,12 +179,14 @@ impl Naive<'_> {
             What::Wakes(i, epoch) => {
                 let Some(open) = self.open.get(&i) else { return };
                 let request = open.handle;
-                let number = open.live.map_or(0, |row| row.number);
-                let attempt = AttemptRef { request, number };
-                if let Some(at) = self.sent.get(&(i, number)).and_then(|s| self.last_output(s))
-                    && self.router.policy().timeouts.idle_stream.is_some()
-                {
-                    self.tell(Event::Progress { attempt, at });
+                let numbers: Vec<u16> = open.live.iter().map(|row| row.number).collect();
+                for number in numbers {
+                    let attempt = AttemptRef { request, number };
+                    if let Some(at) = self.sent.get(&(i, number)).and_then(|s| self.last_output(s))
+                        && self.router.policy().timeouts.idle_stream.is_some()
+                    {
+                        self.tell(Event::Progress { attempt, at });
+                    }
                 }
                 self.tell(Event::Timer { request, epoch });
             }
@@ -242,7 +245,7 @@ impl Naive<'_> {
             measured: inside && !own_fault,
             asker,
             sent_to: Vec::new(),
-            live: None,
+            live: Vec::new(),
             ended: None,
             complete: None,
             released: None,
@@ -275,8 +278,13 @@ impl Naive<'_> {
                     self.opened(attempt.request).released.get_or_insert(now);
                 }
                 Action::Decided { attempt, decision } => {
-                    if let Some(row) = &mut self.opened(attempt.request).ended {
+                    let open = self.opened(attempt.request);
+                    if let Some(row) = &mut open.ended {
                         row.decision = Some(decision);
+                    }
+                    if decision == Decision::Await {
+                        let over = open.ended.take();
+                        self.rows.attempts.extend(over);
                     }
                 }
                 Action::Finish { request, result } => self.finish(self.number(request), result),
@@ -295,8 +303,7 @@ impl Naive<'_> {
 
     /// The router's handle of an attempt that its request still waits for.
     pub(crate) fn waits_for(&self, (i, number): Id) -> Option<AttemptRef> {
-        let open =
-            self.open.get(&i).filter(|open| open.live.is_some_and(|l| l.number == number))?;
+        let open = self.open.get(&i).filter(|open| open.live.iter().any(|l| l.number == number))?;
         Some(AttemptRef { request: open.handle, number })
     }
 }

@@ -131,7 +131,8 @@ impl Budget {
         let account = |max: Option<u32>| Account::InFlight { max: max.unwrap_or(u32::MAX), now: 0 };
         Budget {
             governs: RecoveryAction::ALL.map(|action| {
-                matches!(action, RecoveryAction::Failover | RecoveryAction::Substitution)
+                // A hedge goes to another target, as the other two do.
+                action != RecoveryAction::Retry
             }),
             charged_to: ChargedTo::Destination,
             accounts: topology.targets.iter().map(|t| account(t.failover_in_flight)).collect(),

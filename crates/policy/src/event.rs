@@ -114,14 +114,15 @@ pub enum Action {
     Cancel {
         /// The attempt to abort.
         attempt: AttemptRef,
-        /// The class it ends with: `timeout`, `caller_cancelled`, `partial_stream` …
-        class: FailureClass,
+        /// The class it ends with: `timeout`, `caller_cancelled`, `partial_stream` …; `None` where
+        /// nothing is wrong with it, but the other attempt of its request has won.
+        class: Option<FailureClass>,
     },
     /// Pass this attempt's output to the caller from now on: the commit boundary.
     Release(AttemptRef),
-    /// Why a further attempt was allowed, delayed or refused after an attempt ended.
+    /// Why a further attempt was allowed, delayed or refused after an attempt failed.
     Decided {
-        /// The attempt that ended.
+        /// The attempt that failed.
         attempt: AttemptRef,
         /// What was decided, and why.
         decision: Decision,
@@ -207,7 +208,7 @@ impl BreakerState {
     }
 }
 
-/// What the gates said after an attempt ended.
+/// What the gates said after an attempt failed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Decision {
     /// A further attempt is allowed, after `wait`.
@@ -219,6 +220,8 @@ pub enum Decision {
     },
     /// No further attempt.
     Stop(StopReason),
+    /// Nothing yet: another attempt of the request is still in flight.
+    Await,
 }
 
 /// The gate that stopped recovery, in gate order; every stop has one.

@@ -29,6 +29,7 @@ pub(crate) fn kind(row: Row, attempts: &Attempts, action: RecoveryAction) -> Gat
         RecoveryAction::Substitution => {
             attempts.allow_substitution && row.substitution != SubstitutionRule::No
         }
+        // It follows no failure.
         RecoveryAction::Hedge => false,
     };
     pass(allowed, StopReason::FailureClass)

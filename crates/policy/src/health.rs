@@ -7,6 +7,7 @@ use crate::Instant;
 use crate::breaker::{Admission, Breakers};
 use crate::config::Policy;
 use crate::estimate::Estimates;
+use crate::hedge::HedgeDelays;
 use crate::load::Load;
 use crate::standing::Standing;
 use crate::target::{TargetId, Topology};
@@ -18,6 +19,8 @@ pub(crate) struct Health {
     pub(crate) breakers: Breakers,
     pub(crate) standing: Standing,
     pub(crate) estimates: Estimates,
+    /// Where the policy hedges.
+    pub(crate) hedge_delays: Option<HedgeDelays>,
     pub(crate) load: Load,
     /// Whose turn it is, by [`Segment::turn`](crate::plan::Segment).
     pub(crate) turns: Vec<u16>,
@@ -42,6 +45,7 @@ impl Health {
             breakers: Breakers::new(&policy.breakers, topology),
             standing: Standing::new(&policy.cooldown, &policy.isolation, topology),
             estimates: Estimates::new(estimate, classes, targets),
+            hedge_delays: HedgeDelays::new(policy, classes, targets),
             load: Load::new(targets, estimate.expires),
             turns: vec![0; turns],
         }
@@ -81,6 +85,7 @@ impl Health {
         self.breakers.reset();
         self.standing.reset();
         self.estimates.reset();
+        self.hedge_delays.as_mut().map(HedgeDelays::reset);
         self.load.reset();
         self.turns.fill(0);
     }

@@ -108,6 +108,7 @@ mod estimate;
 pub mod event;
 mod gates;
 mod health;
+mod hedge;
 mod load;
 mod mix;
 pub mod money;

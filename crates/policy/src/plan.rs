@@ -29,6 +29,8 @@ pub(crate) struct ClassPlan {
     pub(crate) validated: TargetSet,
     /// Whether recovery can leave the first target.
     pub(crate) has_alternative: bool,
+    /// Whether a slow first attempt gets a second beside it.
+    pub(crate) hedges: bool,
 }
 
 /// Targets of one model within one group, in the group's order.
@@ -113,6 +115,7 @@ fn class_plan(policy: &Policy, topology: &Topology, class: &RouteClass) -> Class
         (false, true) => serving(&substitutes).len() + 1,
         (false, false) => 1,
     };
+    let writes = class.side_effects == SideEffects::WritePossible;
     let schema = Capabilities::named("structured_output").unwrap_or_default();
     let stricter = |own: Option<Duration>, product| own.unwrap_or(Duration::MAX).min(product);
     ClassPlan {
@@ -120,7 +123,8 @@ fn class_plan(policy: &Policy, topology: &Topology, class: &RouteClass) -> Class
         policy_total: policy.envelope.deadline_total.unwrap_or(Duration::MAX),
         first_output: stricter(policy.envelope.deadline_first_output, class.deadline_first_output),
         ceiling: policy.envelope.max_cost.unwrap_or(Money::MAX).min(class.max_cost),
-        writes: class.side_effects == SideEffects::WritePossible,
+        writes,
+        hedges: policy.hedge.is_some() && !writes && serving(&equivalent).len() > 1,
         validated: all.iter().filter(|id| target(*id).capabilities.covers(schema)).collect(),
         has_alternative: reachable > 1,
         equivalent,

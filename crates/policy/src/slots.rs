@@ -16,7 +16,7 @@ use crate::{Duration, Instant, Money};
 pub(crate) enum Stage {
     /// The slot holds no request.
     Free,
-    /// An attempt is in flight.
+    /// An attempt is in flight, or two.
     InFlight,
     /// It waits for its next attempt.
     Waiting,
@@ -24,11 +24,16 @@ pub(crate) enum Stage {
     Closing(StopReason),
 }
 
-/// The attempt in flight, or the latest one.
+/// An attempt in flight, or the latest one.
 #[derive(Clone, Copy, Hash, Debug)]
 pub(crate) struct Flight {
+    /// 1 for the request's first attempt.
+    pub(crate) number: u16,
+    /// Attempts in a row on its target, itself included.
+    pub(crate) run: u16,
     pub(crate) target: TargetId,
-    /// The target of the attempt before, whose budget may pay for this one.
+    /// The target of the attempt before, whose budget may pay for this one; of a hedge, the target
+    /// of the attempt it runs beside.
     pub(crate) failing: TargetId,
     pub(crate) action: Option<RecoveryAction>,
     pub(crate) group: u8,
@@ -97,12 +102,10 @@ pub(crate) struct Slot {
     /// When the armed timer fires; [`Instant::FAR_FUTURE`] where none is armed.
     pub(crate) armed: Instant,
     pub(crate) epoch: u32,
-    /// Attempts so far; the number of the latest.
+    /// Attempts so far.
     pub(crate) attempts: u16,
     /// Of those, never sent.
     pub(crate) unsent: u16,
-    /// Attempts in a row on the latest target.
-    pub(crate) run: u16,
     /// Round of a repeated walk over the targets, from 1.
     pub(crate) round: u16,
     /// Cost as reported.
@@ -113,12 +116,54 @@ pub(crate) struct Slot {
     pub(crate) previous_wait: Duration,
     /// The request's first wait hint.
     pub(crate) first_hint: Option<Duration>,
+    /// When the first attempt is slow enough for a hedge; [`Instant::FAR_FUTURE`] where none is to
+    /// start.
+    pub(crate) hedge_at: Instant,
+    /// The attempt in flight, or the latest one. Of two in flight, the one that is spoken of.
     pub(crate) flight: Flight,
+    /// The other one, while two are in flight.
+    pub(crate) rival: Option<Flight>,
+    /// One of two attempts failed in a way that forbids any further one.
+    pub(crate) may_have_acted: bool,
     pub(crate) next: Next,
     pub(crate) lapse: Lapse,
 }
 
 impl Slot {
+    /// Goes on with the other attempt in flight, if there is one, in place of this one, which is
+    /// over.
+    pub(crate) fn turn_to_rival(&mut self) -> bool {
+        match self.rival.take() {
+            Some(rival) => {
+                self.flight = rival;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Of two attempts in flight, speaks of the earlier one.
+    pub(crate) fn turn_to_earlier(&mut self) {
+        if let Some(rival) = &mut self.rival
+            && rival.number < self.flight.number
+        {
+            core::mem::swap(rival, &mut self.flight);
+        }
+    }
+
+    /// Makes the attempt in flight with this number the one that is spoken of; false where it is
+    /// over.
+    fn turn_to(&mut self, number: u16) -> bool {
+        match &mut self.rival {
+            _ if self.flight.number == number => true,
+            Some(rival) if rival.number == number => {
+                core::mem::swap(rival, &mut self.flight);
+                true
+            }
+            _ => false,
+        }
+    }
+
     /// A slot that holds nothing.
     const FREE: Slot = Slot {
         generation: 0,
@@ -140,13 +185,17 @@ impl Slot {
         epoch: 0,
         attempts: 0,
         unsent: 0,
-        run: 0,
         round: 1,
         spent: Money::ZERO,
         presumed: Money::ZERO,
         previous_wait: Duration::ZERO,
         first_hint: None,
+        hedge_at: Instant::FAR_FUTURE,
+        rival: None,
+        may_have_acted: false,
         flight: Flight {
+            number: 0,
+            run: 0,
             target: TargetId(0),
             failing: TargetId(0),
             group: 0,
@@ -241,6 +290,7 @@ impl Slots {
     pub(crate) fn close(&mut self, i: usize) {
         let slot = &mut self.slots[i];
         debug_assert!(slot.stage != Stage::Free, "a request is closed once");
+        debug_assert!(slot.rival.is_none(), "its attempts are over");
         slot.stage = Stage::Free;
         slot.generation = slot.generation.wrapping_add(1);
         self.free.push(i as u32);
@@ -253,11 +303,12 @@ impl Slots {
         (slot.stage != Stage::Free && slot.generation == request.generation).then_some(i)
     }
 
-    /// The slot of an attempt, unless it is no longer the one in flight.
-    pub(crate) fn find_attempt(&self, attempt: AttemptRef) -> Option<usize> {
+    /// The slot of an attempt in flight, which is the one spoken of from now on; nothing where it
+    /// is over.
+    pub(crate) fn find_attempt(&mut self, attempt: AttemptRef) -> Option<usize> {
         let i = self.find(attempt.request)?;
-        let slot = &self.slots[i];
-        (slot.stage == Stage::InFlight && slot.attempts == attempt.number).then_some(i)
+        let slot = &mut self.slots[i];
+        (slot.stage == Stage::InFlight && slot.turn_to(attempt.number)).then_some(i)
     }
 
     /// The handle of the request in a slot.
@@ -265,9 +316,9 @@ impl Slots {
         RequestRef { slot: i as u32, generation: self.slots[i].generation }
     }
 
-    /// The handle of the latest attempt of the request in a slot.
+    /// The handle of the attempt spoken of, of the request in a slot.
     pub(crate) fn attempt_ref(&self, i: usize) -> AttemptRef {
-        AttemptRef { request: self.request_ref(i), number: self.slots[i].attempts }
+        AttemptRef { request: self.request_ref(i), number: self.slots[i].flight.number }
     }
 
     /// Counts an attempt.

@@ -50,7 +50,7 @@ pub struct Target {
     pub capabilities: Capabilities,
     /// Relative weight for weighted selection; at least 1.
     pub weight: u32,
-    /// Attempts that may be in flight here as failovers or substitutions, where declared.
+    /// Attempts that may be in flight here as failovers, substitutions or hedges, where declared.
     pub failover_in_flight: Option<u32>,
     /// Attempt latency to expect before anything was seen: a stated prior for the p95.
     pub prior_latency: Duration,

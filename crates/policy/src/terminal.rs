@@ -13,6 +13,8 @@ pub(crate) struct Stopped {
     pub(crate) status: u16,
     /// Attempts so far.
     pub(crate) attempts: u16,
+    /// The attempt that ended last.
+    pub(crate) number: u16,
     /// Output had been released.
     pub(crate) committed: bool,
     /// Some target could serve, and is out of service.
@@ -30,7 +32,7 @@ impl Stopped {
             (StopReason::CallerCancelled, _) | (_, FailureClass::CallerCancelled) => {
                 Outcome::Cancelled
             }
-            (_, FailureClass::Refusal) => Outcome::Refused(self.attempts),
+            (_, FailureClass::Refusal) => Outcome::Refused(self.number),
             (_, FailureClass::PartialStream) => Outcome::Partial,
             (StopReason::Deadline, _) if self.committed => Outcome::Partial,
             (StopReason::Deadline, _) => Outcome::Deadline,
@@ -87,6 +89,9 @@ impl Stopped {
 
     /// Whether the caller may sensibly send the same request again.
     pub(crate) fn retryable(&self) -> bool {
+        if self.reason == StopReason::NotIdempotent {
+            return false;
+        }
         match self.visible_class() {
             FailureClass::RateLimited | FailureClass::Overloaded | FailureClass::ServerError => {
                 true

@@ -104,6 +104,7 @@ fn attempt(drilled: &Drilled, row: &AttemptRow) -> Value {
     let (decision, why) = match row.decision {
         None => (None, None),
         Some(Decision::Recover { action, .. }) => (Some("recover"), Some(action.name())),
+        Some(Decision::Await) => (Some("await"), None),
         Some(Decision::Stop(reason)) => (Some("stop"), Some(reason.name())),
     };
     json!({

@@ -180,6 +180,7 @@ fn next(row: &AttemptRow) -> String {
     match row.decision {
         None => "–".into(),
         Some(Decision::Recover { action, .. }) => action.name().into(),
+        Some(Decision::Await) => "await the other".into(),
         Some(Decision::Stop(reason)) => format!("stop: {}", reason.name()),
     }
 }

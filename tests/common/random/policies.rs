@@ -76,7 +76,16 @@ pub(crate) fn policy(dice: &mut Dice) -> Value {
             "panic_threshold": dice.percent(&[100, 100, 50]),
         },
         "streaming": dice.pick(&["pass_through", "pass_through", "buffer_then_release"]),
+        "hedge": if attempts > 1 && dice.one_in(2) { hedge(dice) } else { Value::Null },
     }))
+}
+
+fn hedge(dice: &mut Dice) -> Value {
+    json!({
+        "after_quantile": dice.percent(&[50, 90]),
+        "at_least": dice.pick(&["0s", "50ms", "200ms"]),
+        "prior": dice.pick(&["100ms", "400ms"]),
+    })
 }
 
 fn breaker(dice: &mut Dice) -> Value {
@@ -107,7 +116,7 @@ fn budget(dice: &mut Dice) -> Value {
     json!({
         "governs": dice.pick(&[
             json!(["retry"]), json!(["failover", "substitution"]),
-            json!(["retry", "failover", "substitution"]),
+            json!(["retry", "failover", "substitution"]), json!(["hedge"]),
         ]),
         "charged_to": dice.pick(&["failing_target", "destination", "overall"]),
         "kind": dice.pick(&[

@@ -12,7 +12,7 @@ impl Chooser<'_> {
         let (slot, limits) = (self.slot(), &self.policy.attempts);
         let (target, group) = (slot.flight.target, slot.flight.group);
         let tried = self.slots.on_target(self.i, target);
-        let in_a_row = if limits.repick_failed { slot.run } else { tried.attempts };
+        let in_a_row = if limits.repick_failed { slot.flight.run } else { tried.attempts };
         let once = row.retry == RetryRule::OnceIfIdempotent;
         if in_a_row >= limits.max_same_target || (once && in_a_row > 1) {
             return self.refuse(StopReason::Attempts);
@@ -131,6 +131,20 @@ impl Chooser<'_> {
         // The latest target's refusal counts only where no other is found.
         self.refusal = before;
         Some(self.choice(found, others))
+    }
+
+    /// A second attempt beside the one in flight, on another target of the class's own model.
+    pub(crate) fn hedge(&mut self) -> Result<Choice, Refusal> {
+        let terms = Terms {
+            action: Some(RecoveryAction::Hedge),
+            rounds: 1,
+            latest: false,
+            validated: false,
+            larger_than: 0,
+            wait: Duration::ZERO,
+        };
+        let found = self.search(&self.class.equivalent, terms);
+        found.map(|found| self.choice(found, terms)).ok_or(self.refusal)
     }
 
     /// Below how many attempts a target may be failed over to.

@@ -157,7 +157,7 @@ impl<'a> Chooser<'a> {
             (RecoveryAction::Retry, LoopOrder::WalkThenRetry) => self.walk(row),
             (RecoveryAction::Retry, LoopOrder::FreePick) => self.free_pick(row),
             (RecoveryAction::Retry, _) => {
-                self.retry(row, u32::from(self.slot().run.saturating_sub(1)))
+                self.retry(row, u32::from(self.slot().flight.run.saturating_sub(1)))
             }
             (RecoveryAction::Failover, _) => self.failover(row),
             (RecoveryAction::Substitution, _) => self.substitution(row),

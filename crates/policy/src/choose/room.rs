@@ -16,6 +16,8 @@ pub(super) struct Room {
     min_useful: Duration,
     /// What the first output's deadline and the added latency say.
     others: Gate,
+    /// The most that the attempt in flight may cost, for one beside it.
+    at_stake: Money,
     /// What must fit the context window.
     pub(super) tokens: u64,
 }
@@ -25,12 +27,19 @@ impl Chooser<'_> {
     /// first target only, and only where there is somewhere to go.
     pub(crate) fn reserve(&self) -> Duration {
         let slot = self.slot();
-        let on_first = slot.attempts > 0 && slot.attempts == slot.run;
+        let on_first = slot.attempts > 0 && slot.attempts == slot.flight.run;
         if on_first && self.class.has_alternative {
             self.policy.envelope.reserve_for_failover
         } else {
             Duration::ZERO
         }
+    }
+
+    /// The room for a hedge, which leaves the attempt beside it what that may cost.
+    pub(super) fn room_beside(&self) -> Room {
+        let slot = self.slot();
+        let at_stake = estimated_cost(&slot.request, self.topology, slot.flight.target);
+        Room { at_stake, ..self.room(Duration::ZERO) }
     }
 
     /// The room for an attempt that is sent after this wait.
@@ -46,6 +55,7 @@ impl Chooser<'_> {
             total_left: total_left(slot, &self.policy.timeouts, self.now, wait),
             min_useful: if slot.attempts == 0 { Duration::ZERO } else { envelope.min_useful },
             others,
+            at_stake: Money::ZERO,
             tokens: u64::from(slot.request.input_tokens)
                 + u64::from(slot.request.max_output_tokens),
         }
@@ -60,7 +70,7 @@ impl Chooser<'_> {
         }
         let slot = self.slot();
         let cost = estimated_cost(&slot.request, self.topology, target);
-        gates::cost(slot.spent + slot.presumed, cost, self.class.ceiling)
+        gates::cost(slot.spent + slot.presumed + room.at_stake, cost, self.class.ceiling)
     }
 
     /// Backoff and wait hint together, where they leave `needed`.

@@ -20,7 +20,10 @@ impl Chooser<'_> {
     pub(super) fn search(&mut self, segments: &[Segment], terms: Terms) -> Option<Found> {
         let mut refusal = Refusal::from(StopReason::NoEligibleTarget);
         let takes_first = takes_first(&self.policy.selection);
-        let room = self.room(terms.wait);
+        let room = match terms.action {
+            Some(RecoveryAction::Hedge) => self.room_beside(),
+            _ => self.room(terms.wait),
+        };
         for segment in segments {
             let group = segment.group;
             if self.all_alike(segment, room.tokens) {

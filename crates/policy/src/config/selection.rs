@@ -50,16 +50,27 @@ pub enum Sticky {
     Session,
 }
 
-/// A second attempt on another target while the first is slow.
+/// A second attempt, on another target of the same model, while the first of a request is slow.
+///
+/// The first answer wins: the first output where output is passed on as it comes, the first
+/// complete answer elsewhere. The other attempt is cancelled, and billed as its provider bills.
+/// Where one of the two fails, the other is waited for before anything else is decided. A hedge
+/// counts as an attempt, draws on the budgets that govern `hedge`, and is asked the same gates of
+/// time, money and added latency as any other; it never starts for requests that may write.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Hedge {
-    /// Started once the first attempt is slower than this quantile of its target.
+    /// Started once the first attempt has been slower than this quantile of what its target took
+    /// for the route class lately: to the first output, or to the end.
     pub after_quantile: Share,
     /// Never earlier than this.
     pub at_least: Duration,
+    /// Stands for the quantile until `envelope.estimate.min_samples` attempts were seen within
+    /// `envelope.estimate.expires`; the target's own prior where absent.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub prior: Option<Duration>,
 }
 
 /// Ejection of targets much worse than their peers.

@@ -18,10 +18,14 @@ pub struct Life {
     pub request: Request,
     /// When it came.
     pub arrived: Instant,
-    /// The attempt in flight.
+    /// The attempt in flight; of two, the earlier one.
     pub flying: Option<AttemptRef>,
     /// How far its response has come.
     pub phase: Phase,
+    /// The hedge in flight beside it.
+    pub hedge: Option<AttemptRef>,
+    /// How far the hedge's response has come.
+    pub hedge_phase: Phase,
     /// When its timer fires, and with which epoch.
     pub timer: Option<(Instant, u32)>,
     /// Its output is passed to the caller.
@@ -30,7 +34,7 @@ pub struct Life {
     pub cancelled: bool,
     /// Attempts so far.
     pub attempts: u16,
-    /// The target of the latest attempt.
+    /// The target of the attempt that was sent last, or of the one that failed last.
     pub latest: Option<TargetId>,
     /// The latest attempt ended without an answer, and no reason was given for what follows.
     pub(super) unexplained: bool,
@@ -38,8 +42,16 @@ pub struct Life {
     pub(super) ambiguous: bool,
     on_target: Vec<u16>,
     in_group: Vec<u16>,
-    /// What the attempt in flight takes from shared budgets.
-    pub(super) paid: Option<Paid>,
+    /// The attempt whose output was passed on.
+    pub(super) released_by: Option<u16>,
+    /// The attempt that ended by itself last.
+    pub(super) ended: u16,
+    /// It ended with a result.
+    pub(super) has_result: bool,
+    /// Where the attempts in flight went: `flying`, then `hedge`.
+    places: [Option<TargetId>; 2],
+    /// What each of them takes from shared budgets.
+    pub(super) paid: [Option<Paid>; 2],
     /// What was reported, and the most that aborted attempts may be billed.
     spent: Money,
 }
@@ -60,6 +72,8 @@ impl Life {
             arrived,
             flying: None,
             phase: Phase::BeforeHeaders,
+            hedge: None,
+            hedge_phase: Phase::BeforeHeaders,
             timer: None,
             released: false,
             cancelled: false,
@@ -69,7 +83,11 @@ impl Life {
             ambiguous: false,
             on_target: vec![0; topology.targets.len()],
             in_group: vec![0; groups],
-            paid: None,
+            released_by: None,
+            ended: 0,
+            has_result: false,
+            places: [None; 2],
+            paid: [None, None],
             spent: Money::ZERO,
         }
     }
@@ -78,8 +96,8 @@ impl Life {
         &topology.classes[usize::from(self.request.class.0)]
     }
 
-    /// The attempt in flight failed with this class, or was cut with it.
-    pub(super) fn failed(&mut self, class: FailureClass, topology: &Topology) {
+    /// An attempt in flight failed with this class, or was cut with it.
+    pub(super) fn failed(&mut self, attempt: AttemptRef, class: FailureClass, topology: &Topology) {
         let writes = self.class(topology).side_effects == SideEffects::WritePossible;
         self.ambiguous |= match class {
             FailureClass::Transport | FailureClass::Timeout | FailureClass::PartialStream => writes,
@@ -87,31 +105,61 @@ impl Life {
             _ => false,
         };
         self.cancelled |= class == FailureClass::CallerCancelled;
-        self.over();
+        self.has_result |= class == FailureClass::Refusal;
+        self.over(attempt);
     }
 
-    /// The attempt in flight is over without an answer.
-    pub(super) fn over(&mut self) {
-        self.flying = None;
-        self.paid = None;
+    /// Whether this attempt is in flight.
+    pub fn in_flight(&self, attempt: AttemptRef) -> bool {
+        self.flying == Some(attempt) || self.hedge == Some(attempt)
+    }
+
+    /// An attempt in flight is over without an answer.
+    pub(super) fn over(&mut self, attempt: AttemptRef) {
+        self.latest = self.place(attempt).or(self.latest);
+        self.ended = attempt.number;
         self.unexplained = true;
+        self.gone(attempt);
     }
 
-    pub(super) fn charge(&mut self, usage: Usage, topology: &Topology) {
-        if let Some(target) = self.latest {
+    /// An attempt is no longer in flight.
+    pub(super) fn gone(&mut self, attempt: AttemptRef) {
+        if self.flying == Some(attempt) {
+            self.flying = self.hedge;
+            self.phase = self.hedge_phase;
+            self.places[0] = self.places[1];
+            self.paid[0] = self.paid[1].take();
+        }
+        (self.hedge, self.hedge_phase) = (None, Phase::BeforeHeaders);
+        (self.places[1], self.paid[1]) = (None, None);
+    }
+
+    /// Where an attempt in flight went.
+    fn place(&self, attempt: AttemptRef) -> Option<TargetId> {
+        self.places[usize::from(self.hedge == Some(attempt))]
+    }
+
+    pub(super) fn charge(&mut self, attempt: AttemptRef, usage: Usage, topology: &Topology) {
+        if let Some(target) = self.place(attempt) {
             let price = &topology.targets[usize::from(target.0)].price;
             self.spent += price.bill(usage.input, usage.cached, usage.output);
         }
     }
 
     /// Nobody says what an aborted attempt costs: the most it may.
-    pub(super) fn presume(&mut self, topology: &Topology) {
+    pub(super) fn presume(&mut self, attempt: AttemptRef, topology: &Topology) {
         let most = Usage {
             input: self.request.input_tokens,
             cached: 0,
             output: self.request.max_output_tokens,
         };
-        self.charge(most, topology);
+        self.charge(attempt, most, topology);
+    }
+
+    /// The most that one attempt on a target may cost.
+    fn most(&self, target: TargetId, topology: &Topology) -> Money {
+        let price = &topology.targets[usize::from(target.0)].price;
+        price.bill(self.request.input_tokens, 0, self.request.max_output_tokens)
     }
 
     /// Counts an attempt that was allowed.
@@ -121,10 +169,14 @@ impl Life {
         self.in_group[usize::from(send.group)] += 1;
         let recovery = send.recovery.zip(self.latest);
         let destination = send.target;
-        self.paid = recovery.map(|(action, failing)| Paid { action, failing, destination });
+        let paid = recovery.map(|(action, failing)| Paid { action, failing, destination });
+        let beside = usize::from(self.flying.is_some());
+        (self.places[beside], self.paid[beside]) = (Some(destination), paid);
         self.latest = Some(destination);
-        self.flying = Some(send.attempt);
-        self.phase = Phase::BeforeHeaders;
+        match self.flying {
+            None => (self.flying, self.phase) = (Some(send.attempt), Phase::BeforeHeaders),
+            Some(_) => (self.hedge, self.hedge_phase) = (Some(send.attempt), Phase::BeforeHeaders),
+        }
     }
 
     /// Whether this attempt may start now, as far as the request itself goes.
@@ -140,7 +192,11 @@ impl Life {
         Promise::NoneAfterCancel.holds(!self.cancelled, how)?;
         Promise::NoneAfterOutput.holds(!self.released, how)?;
         Promise::NoRepeatedWrite.holds(!self.ambiguous, how)?;
-        Promise::OneAtATime.holds(self.flying.is_none(), how)?;
+        let alone = match send.recovery {
+            Some(RecoveryAction::Hedge) => self.flying.is_some() && self.hedge.is_none(),
+            _ => self.flying.is_none(),
+        };
+        Promise::OneAtATime.holds(alone, how)?;
         Promise::Explained.holds(!self.unexplained, how)?;
         Promise::OneAtATime.holds(number == self.attempts + 1, || {
             format!("attempt {number} follows attempt {}", self.attempts)
@@ -170,7 +226,11 @@ impl Life {
             Some(RecoveryAction::Retry) => kept(again, "is called a retry"),
             Some(RecoveryAction::Failover) => kept(own && !again, "is called a failover"),
             Some(RecoveryAction::Substitution) => kept(!own && !again, "is called a substitution"),
-            Some(RecoveryAction::Hedge) => kept(false, "is called a hedge"),
+            Some(RecoveryAction::Hedge) => {
+                kept(own && !again && self.attempts == 1, "is called a hedge")?;
+                let writes = class.side_effects == SideEffects::WritePossible;
+                Promise::NoRepeatedWrite.holds(!writes, || "a hedge that may write twice".into())
+            }
         }
     }
 
@@ -231,8 +291,10 @@ impl Life {
         let most = envelope.max_added_latency.unwrap_or(Duration::MAX);
         kept(added <= most, "beyond envelope.max_added_latency")?;
         let ceiling = class.max_cost.min(envelope.max_cost.unwrap_or(Money::MAX));
-        let price = &topology.targets[usize::from(send.target.0)].price;
-        let cost = price.bill(self.request.input_tokens, 0, self.request.max_output_tokens);
-        kept(ceiling == Money::MAX || self.spent + cost <= ceiling, "beyond the money left")
+        // What is in flight may still cost all it can.
+        let at_stake = self.flying.and(self.places[0]);
+        let at_stake = at_stake.map_or(Money::ZERO, |target| self.most(target, topology));
+        let all = self.spent + at_stake + self.most(send.target, topology);
+        kept(ceiling == Money::MAX || all <= ceiling, "beyond the money left")
     }
 }

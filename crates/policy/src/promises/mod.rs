@@ -24,7 +24,7 @@ use crate::{Instant, Router};
 pub enum Promise {
     /// Each request gets exactly one result.
     OneResult,
-    /// One attempt of a request is in flight at a time.
+    /// One attempt of a request is in flight at a time, beside it at most one hedge.
     OneAtATime,
     /// A recovery is what it is called, in a group of the class, to a model of the class.
     RightTarget,
@@ -87,7 +87,9 @@ impl Promise {
     pub const fn sentence(self) -> &'static str {
         match self {
             Promise::OneResult => "each request gets exactly one result, and is silent after it",
-            Promise::OneAtATime => "one attempt of a request is in flight at a time",
+            Promise::OneAtATime => {
+                "one attempt of a request is in flight at a time, beside it at most one hedge"
+            }
             Promise::RightTarget => "each recovery goes where its kind says, to an approved model",
             Promise::NoneAfterCancel => "no attempt starts after the caller has cancelled",
             Promise::NoneAfterOutput => "no attempt starts after output was released",

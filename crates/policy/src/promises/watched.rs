@@ -210,23 +210,24 @@ impl<S: Subject> Watched<S> {
             Event::Failed { attempt, failure } => {
                 let topology = self.subject.topology();
                 if let Some(life) = flying(&mut self.lives, attempt) {
-                    life.charge(failure.usage, topology);
-                    life.failed(failure.class, topology);
+                    life.charge(attempt, failure.usage, topology);
+                    life.failed(attempt, failure.class, topology);
                 }
             }
             Event::Ended { attempt, usage, answer } => {
                 let topology = self.subject.topology();
                 if let Some(life) = flying(&mut self.lives, attempt) {
-                    life.charge(usage, topology);
-                    life.over();
+                    life.charge(attempt, usage, topology);
+                    life.over(attempt);
                     life.unexplained = answer == Answer::Invalid;
+                    life.has_result |= answer != Answer::Invalid;
                 }
             }
             Event::Headers(attempt) => self.came_to(attempt, Phase::BeforeOutput),
             Event::FirstOutput(attempt) => self.came_to(attempt, Phase::AfterOutput),
             Event::NotSent(attempt) => {
                 if let Some(life) = flying(&mut self.lives, attempt) {
-                    life.over();
+                    life.over(attempt);
                 }
             }
             _ => {}
@@ -235,7 +236,11 @@ impl<S: Subject> Watched<S> {
 
     fn came_to(&mut self, attempt: AttemptRef, phase: Phase) {
         if let Some(life) = flying(&mut self.lives, attempt) {
-            life.phase = life.phase.max(phase);
+            let seen = match life.hedge == Some(attempt) {
+                true => &mut life.hedge_phase,
+                false => &mut life.phase,
+            };
+            *seen = phase.max(*seen);
         }
     }
 
@@ -266,29 +271,48 @@ impl<S: Subject> Watched<S> {
             }
             Action::Cancel { attempt, class } => {
                 let life = life(&mut self.lives, attempt.request);
-                Promise::OneAtATime.holds(life.flying == Some(attempt), || {
+                Promise::OneAtATime.holds(life.in_flight(attempt), || {
                     format!("attempt {} was cut, and was not in flight", attempt.number)
                 })?;
-                life.presume(topology);
-                life.failed(class, topology);
+                life.presume(attempt, topology);
+                let Some(class) = class else {
+                    life.gone(attempt);
+                    return Promise::Explained.holds(life.released || life.has_result, || {
+                        format!("attempt {} was cut for nothing", attempt.number)
+                    });
+                };
+                let ended = (life.ended, life.latest);
+                life.failed(attempt, class, topology);
+                if life.has_result {
+                    (life.ended, life.latest) = ended;
+                }
                 Ok(())
             }
             Action::Release(attempt) => {
                 let life = life(&mut self.lives, attempt.request);
-                let latest = life.attempts == attempt.number;
-                let kept = latest && !life.released;
+                let ended = life.has_result && life.ended == attempt.number;
+                let kept = (life.in_flight(attempt) || ended) && !life.released;
                 life.released = true;
+                life.released_by = Some(attempt.number);
                 Promise::NoneAfterOutput
                     .holds(kept, || format!("attempt {} was released, too", attempt.number))
             }
             Action::Decided { attempt, decision } => {
                 let life = life(&mut self.lives, attempt.request);
                 life.unexplained = false;
+                let awaited = match decision {
+                    Decision::Await => life.flying.is_some(),
+                    Decision::Recover { .. } => life.flying.is_none(),
+                    Decision::Stop(_) => true,
+                };
+                Promise::OneAtATime.holds(awaited, || {
+                    format!("{decision:?} was decided after attempt {}", attempt.number)
+                })?;
                 let recovers = matches!(decision, Decision::Recover { .. });
                 let how = || format!("a recovery was decided after attempt {}", attempt.number);
                 Promise::NoneAfterCancel.holds(!(recovers && life.cancelled), how)?;
                 Promise::NoneAfterOutput.holds(!(recovers && life.released), how)?;
-                Promise::Explained.holds(life.flying.is_none(), || {
+                Promise::Explained.holds(!life.in_flight(attempt), || {
                     format!("a decision on attempt {}, which is in flight", attempt.number)
                 })
             }
@@ -318,10 +342,8 @@ impl<S: Subject> Watched<S> {
         kept(life.cancelled == cancelled, "a result that forgets a cancellation, or invents one")?;
         kept(result.attempts <= life.attempts, "a result that counts attempts nobody saw")?;
         match result.outcome {
-            Outcome::Answered(n) => {
-                kept(life.released && n == life.attempts, "an answer nobody got")
-            }
-            Outcome::Refused(n) => kept(n == life.attempts, "a refusal by another attempt"),
+            Outcome::Answered(n) => kept(life.released_by == Some(n), "an answer nobody got"),
+            Outcome::Refused(n) => kept(n == life.ended, "a refusal by another attempt"),
             _ => Ok(()),
         }
     }
@@ -361,7 +383,8 @@ impl<S: Subject> Watched<S> {
         let (Some(action), Some(failing)) = (send.recovery, failing) else { return Ok(()) };
         let this = Paid { action, failing, destination: send.target };
         let in_flight = |same: &dyn Fn(&Paid) -> bool| {
-            self.lives.values().filter_map(|life| life.paid.as_ref()).filter(|p| same(p)).count()
+            let paid = self.lives.values().flat_map(|life| life.paid.iter().flatten());
+            paid.filter(|p| same(p)).count()
         };
         let kept = |used: usize, max: u32, whose: &str| {
             Promise::AttemptLimits.holds(used < max as usize, || {
@@ -403,7 +426,7 @@ impl<S: Subject> Watched<S> {
 }
 
 fn flying(lives: &mut Lives, attempt: AttemptRef) -> Option<&mut Life> {
-    lives.get_mut(&attempt.request).filter(|life| life.flying == Some(attempt))
+    lives.get_mut(&attempt.request).filter(|life| life.in_flight(attempt))
 }
 
 /// The life of a request that is known to be open.

@@ -6,7 +6,9 @@ use super::Router;
 use crate::breaker::Change;
 use crate::choose::{estimated_cost, remaining};
 use crate::config::{Blame, RecoveryAction, RetryRule, TotalCovers};
-use crate::event::{Action, Send};
+use crate::event::{Action, Decision, Send, StopReason};
+use crate::gates;
+use crate::hedge::WinsBy;
 use crate::mix::{self, Draw};
 use crate::outcome::{FailureClass, Phase, Usage};
 use crate::slots::{Flight, Lapse, Next, Stage};
@@ -16,10 +18,9 @@ impl Router {
     pub(super) fn send(&mut self, i: usize, next: Next, out: &mut Vec<Action>) {
         let now = self.now;
         let waited = now.since(next.since);
-        let recovering =
-            matches!(next.action, Some(RecoveryAction::Failover | RecoveryAction::Substitution));
+        let elsewhere = next.action.is_some_and(|action| action != RecoveryAction::Retry);
         let breaker = self.health.breakers.state(next.target, now);
-        let permit = self.health.breakers.on_sent(next.target, recovering, now, &mut report(out));
+        let permit = self.health.breakers.on_sent(next.target, elsewhere, now, &mut report(out));
         self.health.load.on_sent(next.target);
         self.health.standing.on_sent(next.target, now);
         self.slots.count(i, next.target, next.group);
@@ -31,8 +32,11 @@ impl Router {
         }
         let failing = slot.flight.target;
         let same = slot.attempts > 0 && failing == next.target;
-        slot.run = if same { slot.run.saturating_add(1) } else { 1 };
-        if !same {
+        let run = if same { slot.flight.run.saturating_add(1) } else { 1 };
+        slot.hedge_at = Instant::FAR_FUTURE;
+        if next.action == Some(RecoveryAction::Hedge) {
+            slot.rival = Some(slot.flight);
+        } else if !same {
             slot.previous_wait = Duration::ZERO;
         }
         slot.attempts += 1;
@@ -41,6 +45,8 @@ impl Router {
         }
         slot.stage = Stage::InFlight;
         slot.flight = Flight {
+            number: slot.attempts,
+            run,
             target: next.target,
             failing,
             group: next.group,
@@ -54,6 +60,9 @@ impl Router {
         };
 
         let remaining = remaining(&self.slots[i], now);
+        if next.action.is_none() && self.class(i).hedges {
+            self.slots[i].hedge_at = now + self.hedge_delay(i);
+        }
         let timeout = self.own_limit(i, remaining);
         if timeout < remaining {
             self.slots[i].flight.limit = now + timeout;
@@ -87,7 +96,7 @@ impl Router {
     pub(super) fn succeeded(&mut self, i: usize, out: &mut Vec<Action>) {
         let slot = &self.slots[i];
         let elapsed = self.now.since(slot.flight.sent);
-        let draw = mix::draw(slot.request.salt, Draw::OpenJitter, u64::from(slot.attempts));
+        let draw = mix::draw(slot.request.salt, Draw::OpenJitter, u64::from(slot.flight.number));
         self.health.load.on_latency(slot.flight.target, elapsed, self.now);
         if let Some(permit) = slot.flight.permit {
             let breakers = &mut self.health.breakers;
@@ -106,7 +115,80 @@ impl Router {
         let slot = &mut self.slots[i];
         slot.first_hint = slot.first_hint.or(lapse.hint);
         slot.lapse = lapse;
-        self.recover(i, out);
+        self.over(i, out);
+    }
+
+    /// An attempt is over as the slot's lapse says. What another one in flight may still bring is
+    /// waited for, unless this is the request's result.
+    pub(super) fn over(&mut self, i: usize, out: &mut Vec<Action>) {
+        let class = self.slots[i].lapse.class;
+        let is_result = match class {
+            FailureClass::Refusal => gates::class(self.policy.matrix.row(class)).is_err(),
+            class => class == FailureClass::CallerCancelled,
+        };
+        if self.slots[i].rival.is_none() || is_result {
+            return self.recover(i, out);
+        }
+        let unsafe_now = self.idempotent(i).is_err();
+        self.decided(i, Decision::Await, out);
+        let slot = &mut self.slots[i];
+        slot.may_have_acted |= unsafe_now;
+        slot.turn_to_rival();
+    }
+
+    /// The attempt spoken of has won, or the caller has gone: the other one is cut.
+    pub(super) fn drop_rival(
+        &mut self,
+        i: usize,
+        class: Option<FailureClass>,
+        out: &mut Vec<Action>,
+    ) {
+        let winner = self.slots[i].flight;
+        if !self.slots[i].turn_to_rival() {
+            return;
+        }
+        self.abort(i, class, out);
+        if class.is_none() {
+            self.lost(i);
+        }
+        self.close_attempt(i);
+        if class.is_some() {
+            self.decided(i, Decision::Stop(StopReason::CallerCancelled), out);
+        }
+        self.slots[i].flight = winner;
+    }
+
+    /// An attempt was cut because the other had won: it took so long at least. Of the whole of an
+    /// attempt that would say too little.
+    fn lost(&mut self, i: usize) {
+        let flight = &self.slots[i].flight;
+        if flight.phase != Phase::AfterOutput {
+            let elapsed = self.now.since(flight.sent);
+            self.health.load.on_latency(flight.target, elapsed, self.now);
+        }
+        self.note_hedge_delay(i);
+    }
+
+    /// How long after its send the first attempt is slow.
+    fn hedge_delay(&mut self, i: usize) -> Duration {
+        let slot = &self.slots[i];
+        let (request, target) = (&slot.request, slot.flight.target);
+        let wins_by = WinsBy::of(request, self.policy.streaming);
+        let prior = self.topology.targets[usize::from(target.0)].prior_latency;
+        let delays = self.health.hedge_delays.as_mut().expect("only a policy that hedges asks");
+        delays.delay(wins_by, request, target, prior, self.now)
+    }
+
+    /// The attempt came to what it wins with, or was cut before: for the delay of later hedges.
+    pub(super) fn note_hedge_delay(&mut self, i: usize) {
+        let slot = &self.slots[i];
+        let Some(delays) = &mut self.health.hedge_delays else { return };
+        let wins_by = WinsBy::of(&slot.request, self.policy.streaming);
+        if wins_by == WinsBy::FirstOutput && slot.flight.phase == Phase::AfterOutput {
+            return;
+        }
+        let elapsed = self.now.since(slot.flight.sent);
+        delays.record(wins_by, &slot.request, slot.flight.target, elapsed, self.now);
     }
 
     pub(super) fn blame(
@@ -125,7 +207,8 @@ impl Router {
             Blame::Isolate => standing.on_isolation(target, self.now),
             Blame::IsolateAccount => standing.on_account_isolation(target, self.now),
             Blame::Breaker => {
-                let draw = mix::draw(slot.request.salt, Draw::OpenJitter, slot.attempts.into());
+                let draw =
+                    mix::draw(slot.request.salt, Draw::OpenJitter, slot.flight.number.into());
                 if let Some(permit) = slot.flight.permit {
                     let breakers = &mut self.health.breakers;
                     breakers.on_failure(permit, self.now, draw, &mut report(out));
@@ -136,7 +219,7 @@ impl Router {
 
     /// Cuts the attempt in flight. What it will be billed is not known: the most it may be counts
     /// against the ceiling, and not in the reported cost.
-    pub(super) fn abort(&mut self, i: usize, class: FailureClass, out: &mut Vec<Action>) {
+    pub(super) fn abort(&mut self, i: usize, class: Option<FailureClass>, out: &mut Vec<Action>) {
         out.push(Action::Cancel { attempt: self.slots.attempt_ref(i), class });
         let slot = &mut self.slots[i];
         slot.presumed += estimated_cost(&slot.request, &self.topology, slot.flight.target);
@@ -170,6 +253,7 @@ impl Router {
         if slot.flight.phase != Phase::AfterOutput && slot.stage == Stage::InFlight {
             self.health.load.on_latency(target, elapsed, self.now);
         }
+        self.note_hedge_delay(i);
     }
 
     pub(super) fn charge(&mut self, i: usize, usage: Usage) {

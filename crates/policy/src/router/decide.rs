@@ -4,16 +4,16 @@
 use alloc::vec::Vec;
 
 use super::Router;
-use crate::Duration;
 use crate::backoff;
-use crate::choose::{Choice, Refusal, remaining};
+use crate::choose::{Choice, Chooser, Refusal, remaining};
 use crate::config::{AllUnavailable, LoopOrder, RecoveryAction, RetryRule, Row, WaitTooLong};
 use crate::event::{Action, Decision, StopReason};
-use crate::gates;
+use crate::gates::{self, Gate};
 use crate::mix::{self, Draw};
 use crate::outcome::FailureClass;
 use crate::slots::{Next, Stage};
 use crate::target_set::TargetSet;
+use crate::{Duration, Instant};
 
 impl Router {
     /// The first attempt, or none.
@@ -72,6 +72,21 @@ impl Router {
         }
     }
 
+    /// The first attempt is so slow that a second may start beside it.
+    pub(super) fn hedge(&mut self, i: usize, out: &mut Vec<Action>) {
+        self.slots[i].hedge_at = Instant::FAR_FUTURE;
+        let choice = match self.health.standing.recovery_off() {
+            true => Err(StopReason::KillSwitch.into()),
+            false => {
+                self.granted_choice(i, RecoveryAction::Hedge, false, |chooser| chooser.hedge())
+            }
+        };
+        match choice {
+            Ok(choice) => self.schedule(i, choice, out),
+            Err(_) => self.arm(i, out),
+        }
+    }
+
     /// The four gates in their order, then each kind of recovery in the policy's order.
     pub(super) fn decide(&mut self, i: usize) -> Result<Choice, Refusal> {
         let slot = &self.slots[i];
@@ -82,7 +97,7 @@ impl Router {
             gates::class(row)?;
         }
         gates::phase(committed)?;
-        gates::idempotency(lapse.class, row, !lapse.unsent, self.class(i).writes)?;
+        self.idempotent(i)?;
         if self.health.standing.recovery_off() {
             return Err(StopReason::KillSwitch.into());
         }
@@ -111,6 +126,16 @@ impl Router {
         }
     }
 
+    /// Gate 3, for the latest failure and for that of an attempt which ran beside it.
+    pub(super) fn idempotent(&self, i: usize) -> Gate {
+        let slot = &self.slots[i];
+        if slot.may_have_acted {
+            return Err(StopReason::NotIdempotent);
+        }
+        let row = self.policy.matrix.row(slot.lapse.class);
+        gates::idempotency(slot.lapse.class, row, !slot.lapse.unsent, self.class(i).writes)
+    }
+
     pub(super) fn any_kind(
         &mut self,
         i: usize,
@@ -126,7 +151,8 @@ impl Router {
         };
         let mut all = Refusal::NOTHING;
         for action in order {
-            match self.one_kind(i, row, action, fail_open) {
+            let one_kind = |chooser: &mut Chooser<'_>| chooser.recovery(action, row);
+            match self.granted_choice(i, action, fail_open, one_kind) {
                 Ok(choice) => return Ok(choice),
                 Err(refusal) => all = all.and(refusal),
             }
@@ -137,19 +163,20 @@ impl Router {
         Err(all)
     }
 
-    pub(super) fn one_kind(
+    /// A choice of this kind that the shared budgets grant.
+    fn granted_choice(
         &mut self,
         i: usize,
-        row: Row,
         action: RecoveryAction,
         fail_open: bool,
+        choose: impl Fn(&mut Chooser<'_>) -> Result<Choice, Refusal>,
     ) -> Result<Choice, Refusal> {
         let mut denied = TargetSet::EMPTY;
         let mut all = Refusal::NOTHING;
         loop {
             let mut chooser = self.chooser(i, fail_open);
             chooser.denied = denied;
-            let choice = chooser.recovery(action, row).map_err(|refusal| all.and(refusal))?;
+            let choice = choose(&mut chooser).map_err(|refusal| all.and(refusal))?;
             if self.granted(i, choice) {
                 return Ok(choice);
             }
@@ -188,7 +215,10 @@ impl Router {
         };
         let slot = &mut self.slots[i];
         slot.round = choice.round;
-        slot.previous_wait = choice.wait;
+        // A hedge ends no series of waits.
+        if choice.action != Some(RecoveryAction::Hedge) {
+            slot.previous_wait = choice.wait;
+        }
         if choice.wait.is_zero() {
             return self.send(i, next, out);
         }
@@ -203,7 +233,7 @@ impl Router {
         let useless = self.policy.backoff.after_last
             && refusal.reason == StopReason::Attempts
             && row.retry != RetryRule::No;
-        let index = u32::from(slot.run.saturating_sub(1));
+        let index = u32::from(slot.flight.run.saturating_sub(1));
         let draw = mix::draw(slot.request.salt, Draw::Jitter, u64::from(slot.attempts));
         let wait = match useless {
             true => backoff::delay(&self.policy.backoff, index, slot.previous_wait, draw),

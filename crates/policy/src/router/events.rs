@@ -36,16 +36,22 @@ impl Router {
         }
         self.succeeded(i, out);
         let pass_through = self.policy.streaming == Streaming::PassThrough;
+        let wins = self.slots[i].request.streamed && pass_through;
+        if wins {
+            self.note_hedge_delay(i);
+        }
         let slot = &mut self.slots[i];
         slot.flight.phase = Phase::AfterOutput;
         slot.flight.progress = self.now;
-        if slot.request.streamed && pass_through {
+        if wins {
+            slot.hedge_at = Instant::FAR_FUTURE;
             slot.flight.committed = true;
             slot.first_output_by = Instant::FAR_FUTURE;
             // Nothing can follow it now, so that a reserve for what follows is pointless.
             let own = self.policy.timeouts.attempt;
             slot.flight.limit = own.map_or(Instant::FAR_FUTURE, |own| slot.flight.sent + own);
             out.push(Action::Release(attempt));
+            self.drop_rival(i, None, out);
         }
         self.arm(i, out);
     }
@@ -122,7 +128,7 @@ impl Router {
         self.slots[i].unsent += 1;
         self.close_attempt(i);
         self.slots[i].lapse = Lapse { unsent: true, ..Lapse::new(FailureClass::Transport) };
-        self.recover(i, out);
+        self.over(i, out);
     }
 
     pub(super) fn on_timer(&mut self, request: RequestRef, epoch: u32, out: &mut Vec<Action>) {
@@ -137,10 +143,7 @@ impl Router {
         }
         match self.slots[i].stage {
             Stage::Free => unreachable!("a handle to a free slot is stale"),
-            Stage::InFlight if attempt_due(&self.slots[i], &self.policy.timeouts) <= self.now => {
-                self.time_out(i, out);
-            }
-            Stage::InFlight => self.on_deadline(i, out),
+            Stage::InFlight => self.on_due(i, out),
             Stage::Waiting => self.resume(i, out),
             Stage::Closing(reason) => self.finish_stopped(i, reason.into(), out),
         }
@@ -151,7 +154,8 @@ impl Router {
         match self.slots[i].stage {
             Stage::Free => unreachable!("a handle to a free slot is stale"),
             Stage::InFlight => {
-                self.abort(i, FailureClass::CallerCancelled, out);
+                self.slots[i].turn_to_earlier();
+                self.abort(i, Some(FailureClass::CallerCancelled), out);
                 self.close_attempt(i);
                 self.decided(i, Decision::Stop(StopReason::CallerCancelled), out);
             }
@@ -161,13 +165,50 @@ impl Router {
         self.finish_stopped(i, StopReason::CallerCancelled.into(), out);
     }
 
+    /// What was in flight reached a limit: each attempt its own, the request its deadline, or the
+    /// first attempt is so slow that a second may start beside it.
+    fn on_due(&mut self, i: usize, out: &mut Vec<Action>) {
+        while self.turn_to_due(i) {
+            let last = self.slots[i].rival.is_none();
+            self.time_out(i, out);
+            if last {
+                return;
+            }
+        }
+        let slot = &self.slots[i];
+        if slot.deadline.min(slot.policy_deadline).min(slot.first_output_by) <= self.now {
+            self.on_deadline(i, out);
+        } else if slot.hedge_at <= self.now {
+            self.hedge(i, out);
+        } else {
+            self.arm(i, out);
+        }
+    }
+
+    /// Whether an attempt in flight has reached a limit of its own; it is the one spoken of then.
+    fn turn_to_due(&mut self, i: usize) -> bool {
+        let slot = &mut self.slots[i];
+        slot.turn_to_earlier();
+        let (timeouts, streamed) = (&self.policy.timeouts, slot.request.streamed);
+        if attempt_due(&slot.flight, streamed, timeouts) <= self.now {
+            return true;
+        }
+        match &mut slot.rival {
+            Some(rival) if attempt_due(rival, streamed, timeouts) <= self.now => {
+                core::mem::swap(rival, &mut slot.flight);
+                true
+            }
+            _ => false,
+        }
+    }
+
     /// An attempt reached one of its own time limits.
     pub(super) fn time_out(&mut self, i: usize, out: &mut Vec<Action>) {
         let class = match self.slots[i].flight.committed {
             true => FailureClass::PartialStream,
             false => FailureClass::Timeout,
         };
-        self.abort(i, class, out);
+        self.abort(i, Some(class), out);
         self.took_at_least(i);
         self.fail(i, Lapse::new(class), out);
     }
@@ -175,12 +216,18 @@ impl Router {
     /// The request's deadline passed while an attempt was in flight.
     pub(super) fn on_deadline(&mut self, i: usize, out: &mut Vec<Action>) {
         let class = FailureClass::DeadlineExhausted;
-        self.abort(i, class, out);
-        self.took_at_least(i);
-        self.blame(i, class, None, out);
-        self.close_attempt(i);
-        self.slots[i].lapse = Lapse::new(class);
-        self.decided(i, Decision::Stop(StopReason::Deadline), out);
+        self.slots[i].turn_to_earlier();
+        loop {
+            self.abort(i, Some(class), out);
+            self.took_at_least(i);
+            self.blame(i, class, None, out);
+            self.close_attempt(i);
+            self.slots[i].lapse = Lapse::new(class);
+            self.decided(i, Decision::Stop(StopReason::Deadline), out);
+            if !self.slots[i].turn_to_rival() {
+                break;
+            }
+        }
         self.finish_stopped(i, StopReason::Deadline.into(), out);
     }
 }

@@ -37,13 +37,14 @@ use crate::target::{TargetId, Topology};
 /// The router's side:
 ///
 /// - Exactly one [`Action::Finish`] for each request, and it is the last action for it.
-/// - At most one attempt of a request is in flight. None starts after the caller has cancelled,
-///   none after output was released.
+/// - At most one attempt of a request is in flight, or two of which one is a hedge. None starts
+///   after the caller has cancelled, none after output was released.
 /// - What an event of one request leads to is about that request, or a breaker: an embedder may
 ///   serve each request on a thread of its own around one locked router.
 /// - Handles that are no longer current (of an earlier attempt, of a request that has ended) are
 ///   ignored.
-/// - Each attempt that ends without an answer is followed by [`Action::Decided`] with the reason.
+/// - Each attempt that fails is followed by [`Action::Decided`] with the reason; one that has lost
+///   against a hedge, or against which a hedge has lost, is cancelled without a class.
 ///   A wait after which the chosen target is out of service leads to a further decision.
 /// - The same events at the same times give the same actions.
 /// - At most [`max_actions_per_event`](Router::max_actions_per_event) actions per event; no
@@ -124,9 +125,13 @@ impl Router {
     /// The most actions one event can append: what a buffer must hold never to grow.
     pub fn max_actions_per_event(&self) -> usize {
         // Cancel, decision, a decision revised, send or finish, timer; and a change of each
-        // breaker over the failed target and over the next one.
+        // breaker over the failed target and over the next one. With a hedge in flight a second
+        // attempt is cut and decided on, over a third target.
         let over_one_target = self.policy.breakers.len();
-        5 + 2 * over_one_target
+        match self.policy.hedge {
+            None => 5 + 2 * over_one_target,
+            Some(_) => 7 + 3 * over_one_target,
+        }
     }
 
     /// Name and targets of each breaker, as [`Action::Breaker`] numbers them.

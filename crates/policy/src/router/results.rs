@@ -5,10 +5,10 @@ use alloc::vec::Vec;
 use super::Router;
 use crate::choose::{Chooser, Refusal};
 use crate::config::{FirstToken, Timeouts};
-use crate::event::{Action, Decision, RequestRef, Terminal};
-use crate::outcome::Phase;
+use crate::event::{Action, Decision, Outcome, RequestRef, Terminal};
+use crate::outcome::{FailureClass, Phase};
 use crate::plan::ClassPlan;
-use crate::slots::{Slot, Stage};
+use crate::slots::{Flight, Slot, Stage};
 use crate::target_set::TargetSet;
 use crate::terminal::Stopped;
 use crate::{Duration, Instant};
@@ -34,6 +34,7 @@ impl Router {
             class: slot.lapse.class,
             status: slot.lapse.status,
             attempts: slot.attempts,
+            number: slot.flight.number,
             committed: slot.flight.committed,
             out_of_service: refusal.out_of_service > 0,
             all_cooling: refusal.all_cooling(),
@@ -56,6 +57,12 @@ impl Router {
     }
 
     pub(super) fn finish(&mut self, i: usize, result: Terminal, out: &mut Vec<Action>) {
+        // Nothing of a request outlives it.
+        let class = match result.outcome {
+            Outcome::Cancelled => Some(FailureClass::CallerCancelled),
+            _ => None,
+        };
+        self.drop_rival(i, class, out);
         out.push(Action::Finish { request: self.slots.request_ref(i), result });
         self.slots.close(i);
     }
@@ -89,21 +96,27 @@ pub(super) fn due(slot: &Slot, timeouts: &Timeouts) -> Instant {
     match slot.stage {
         Stage::Free => Instant::FAR_FUTURE,
         Stage::Waiting | Stage::Closing(_) => slot.next.at,
-        Stage::InFlight => attempt_due(slot, timeouts)
+        Stage::InFlight => attempts_due(slot, timeouts)
+            .min(slot.hedge_at)
             .min(slot.policy_deadline)
             .min(slot.deadline)
             .min(slot.first_output_by),
     }
 }
 
-/// When the attempt in flight reaches a time limit of its own.
-pub(super) fn attempt_due(slot: &Slot, timeouts: &Timeouts) -> Instant {
-    let flight = &slot.flight;
+/// When the first of the attempts in flight reaches a time limit of its own.
+fn attempts_due(slot: &Slot, timeouts: &Timeouts) -> Instant {
+    let due = |flight| attempt_due(flight, slot.request.streamed, timeouts);
+    slot.rival.as_ref().map_or(Instant::FAR_FUTURE, due).min(due(&slot.flight))
+}
+
+/// When an attempt in flight reaches a time limit of its own.
+pub(super) fn attempt_due(flight: &Flight, streamed: bool, timeouts: &Timeouts) -> Instant {
     let (from, limit) = match flight.phase {
         Phase::AfterOutput => (flight.progress, timeouts.idle_stream),
         // Of an answer that is not streamed nothing is seen before its end: there is no first
         // token to wait for.
-        _ if !slot.request.streamed => return flight.limit,
+        _ if !streamed => return flight.limit,
         Phase::BeforeOutput if timeouts.first_token_means == FirstToken::Headers => {
             return flight.limit;
         }

@@ -2,9 +2,9 @@
 
 use proptest::prelude::*;
 use windtunnel_policy::config::{
-    AllUnavailable, Breaker, BudgetKind, BudgetScope, ChargedTo, FirstToken, Jitter, LoopOrder,
-    Policy, RecoveryAction, RetryBudget, Sticky, Strategy as Choice, Streaming, TotalCovers, Trip,
-    WaitTooLong,
+    AllUnavailable, Breaker, BudgetKind, BudgetScope, ChargedTo, FirstToken, Hedge, Jitter,
+    LoopOrder, Policy, RecoveryAction, RetryBudget, Sticky, Strategy as Choice, Streaming,
+    TotalCovers, Trip, WaitTooLong,
 };
 use windtunnel_policy::event::{AttemptRef, Event, Request, RequestRef};
 use windtunnel_policy::outcome::{Answer, Failure, FailureClass, Phase, Usage};
@@ -97,7 +97,9 @@ fn replay(router: &mut Router, trail: &[Moment]) -> Vec<Moment> {
 fn event(watched: &Watched<Router>, step: &Step, id: u64, now: Instant) -> Option<Event> {
     let open: Vec<RequestRef> = watched.lives.keys().copied().collect();
     let nth = open.get(step.nth % open.len().max(1));
-    let flying = nth.and_then(|request| watched.lives[request].flying);
+    let life = nth.map(|request| &watched.lives[request]);
+    let hedge = life.and_then(|life| life.hedge).filter(|_| id % 2 == 1);
+    let flying = hedge.or(life.and_then(|life| life.flying));
     Some(match step.what {
         What::Arrives { streamed, tokens, salt } => Event::Arrived(Request {
             id,
@@ -133,7 +135,7 @@ fn event(watched: &Watched<Router>, step: &Step, id: u64, now: Instant) -> Optio
         }
         What::Stale { slot, generation, number } => {
             let attempt = AttemptRef { request: RequestRef { slot, generation }, number };
-            let current = watched.lives.values().any(|life| life.flying == Some(attempt));
+            let current = watched.lives.values().any(|life| life.in_flight(attempt));
             if current {
                 return None;
             }
@@ -300,6 +302,8 @@ fn budget() -> impl Strategy<Value = RetryBudget> {
         vec![RecoveryAction::Retry],
         vec![RecoveryAction::Failover, RecoveryAction::Substitution],
         vec![RecoveryAction::Retry, RecoveryAction::Failover],
+        vec![RecoveryAction::Hedge],
+        vec![RecoveryAction::Failover, RecoveryAction::Hedge],
     ];
     (prop::sample::select(governed), prop::sample::select(accounts), prop::sample::select(kinds))
         .prop_map(|(governs, charged_to, kind)| RetryBudget { governs, charged_to, kind })
@@ -335,6 +339,7 @@ fn policy() -> impl Strategy<Value = Policy> {
         prop::sample::select(vec![Jitter::Fixed, Jitter::Full, Jitter::Decorrelated]),
         prop::sample::select(vec![WaitTooLong::FailOver, WaitTooLong::Stop, WaitTooLong::Backoff]),
         any::<bool>(),
+        prop::option::of((0_u64..300, 1_u64..600)),
     );
     (attempts(), timing, waits, health, choice, rest).prop_map(
         |(attempts, timing, waits, health, choice, rest)| {
@@ -362,6 +367,11 @@ fn policy() -> impl Strategy<Value = Policy> {
             p.selection.panic_threshold = choice.2;
             p.backoff.jitter = rest.0;
             p.retry_after.too_long = rest.1;
+            p.hedge = rest.3.filter(|_| p.attempts.max > 1).map(|(at_least, prior)| Hedge {
+                after_quantile: Share::ratio(1, 2),
+                at_least: Duration::from_millis(at_least),
+                prior: Some(Duration::from_millis(prior)),
+            });
             if rest.2 {
                 p.streaming = Streaming::BufferThenRelease;
             }

@@ -2,7 +2,7 @@
 //! under watch.
 
 use windtunnel_policy::config::{
-    AllUnavailable, Backoff, Breaker, BudgetKind, ChargedTo, Jitter, LoopOrder, Policy,
+    AllUnavailable, Backoff, Breaker, BudgetKind, ChargedTo, Hedge, Jitter, LoopOrder, Policy,
     RecoveryAction, RetryBudget, Streaming, Trip,
 };
 use windtunnel_policy::event::{AttemptRef, Event, Request, RequestRef};
@@ -93,6 +93,30 @@ fn shared_budgets_and_a_tight_envelope() {
     assert!(walk_all(tight, topology(SideEffects::None)) > 1_000);
 }
 
+#[test]
+fn hedges_passed_through() {
+    assert!(walk_all(hedging(), topology(SideEffects::None)) > 2_000);
+}
+
+#[test]
+fn hedges_buffered() {
+    let buffered = Policy { streaming: Streaming::BufferThenRelease, ..hedging() };
+    assert!(walk_all(buffered, topology(SideEffects::None)) > 2_000);
+}
+
+/// Hedges after 20 ms, with a budget of one.
+fn hedging() -> Policy {
+    let mut hedging = policy(LoopOrder::RetryThenFailover);
+    hedging.hedge = Some(Hedge {
+        after_quantile: Share::ratio(1, 2),
+        at_least: Duration::from_millis(20),
+        prior: None,
+    });
+    hedging.retry_budgets =
+        vec![budget(RecoveryAction::Hedge, ChargedTo::Overall, BudgetKind::InFlight { max: 1 })];
+    hedging
+}
+
 fn budget(action: RecoveryAction, charged_to: ChargedTo, kind: BudgetKind) -> RetryBudget {
     RetryBudget { governs: vec![action], charged_to, kind }
 }
@@ -121,12 +145,16 @@ fn walk(watched: &Watched<Router>, depth: u32) -> Result<usize, Broken> {
     if depth == 0 {
         return end(watched.clone());
     }
-    let (handle, flying) = (*handle, life.flying);
+    let handle = *handle;
     let mut leaves = 0;
-    for step in STEPS {
-        let mut next = watched.clone();
-        if take(&mut next, step, handle, flying)? {
-            leaves += walk(&next, depth - 1)?;
+    for (n, attempt) in [life.flying, life.hedge].into_iter().enumerate() {
+        // Of the hedge there are only the steps of an attempt.
+        let steps = if n == 0 { &STEPS[..] } else { &STEPS[..STEPS.len() - 2] };
+        for step in steps.iter().filter(|_| n == 0 || attempt.is_some()) {
+            let mut next = watched.clone();
+            if take(&mut next, *step, handle, attempt)? {
+                leaves += walk(&next, depth - 1)?;
+            }
         }
     }
     Ok(leaves)

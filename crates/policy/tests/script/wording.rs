@@ -43,7 +43,8 @@ impl Names {
                 format!("wake {} at {}", self.request(*request), time(*at))
             }
             Action::Cancel { attempt, class } => {
-                format!("cancel {}: {}", self.attempt(*attempt), class.name())
+                let why = class.map_or("lost", |class| class.name());
+                format!("cancel {}: {why}", self.attempt(*attempt))
             }
             Action::Release(attempt) => format!("release {}", self.attempt(*attempt)),
             Action::Decided { attempt, decision } => match decision {
@@ -51,6 +52,7 @@ impl Names {
                     let wait = waiting(", after", *wait);
                     format!("{} is over: {}{wait}", self.attempt(*attempt), action.name())
                 }
+                Decision::Await => format!("{} is over: await", self.attempt(*attempt)),
                 Decision::Stop(reason) => {
                     format!("{} is over: stop, {}", self.attempt(*attempt), reason.name())
                 }

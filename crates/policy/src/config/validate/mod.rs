@@ -9,8 +9,8 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use super::{
-    Attempts, Backoff, BudgetKind, Envelope, Jitter, Matrix, Policy, RecoveryAction, RetryAfter,
-    RetryAfterMode, RetryBudget, RetryRule, Timeouts,
+    Attempts, Backoff, BudgetKind, BudgetScope, Envelope, Hedge, Jitter, Matrix, Policy,
+    RecoveryAction, RetryAfter, RetryAfterMode, RetryBudget, RetryRule, Timeouts,
 };
 use super::{FailoverRule, SubstitutionRule};
 use crate::outcome::FailureClass;
@@ -52,6 +52,9 @@ impl Policy {
         health::check(self, &mut found);
         for (i, budget) in self.retry_budgets.iter().enumerate() {
             retry_budget(budget, &format!("retry_budgets[{i}]"), &mut found);
+        }
+        if let Some(rule) = &self.hedge {
+            hedge(rule, &self.attempts, &mut found);
         }
         unsupported::check(self, &mut found);
         if found.0.is_empty() { Ok(()) } else { Err(found.0) }
@@ -189,6 +192,14 @@ fn retry_after(retry_after: &RetryAfter, found: &mut Problems) {
     let fix = "use a time above 0s, or the mode ignore";
     let cut = retry_after.mode != RetryAfterMode::CapAt(Duration::ZERO);
     found.check(cut, "retry_after.mode", "cuts every hint to nothing", fix);
+}
+
+fn hedge(hedge: &Hedge, attempts: &Attempts, found: &mut Problems) {
+    found.some_share(hedge.after_quantile, "hedge.after_quantile");
+    found.no_zero_limit(hedge.prior, "hedge.prior");
+    let starts = attempts.max >= 2 || attempts.scope != BudgetScope::Request;
+    let fix = "allow 2 attempts or more, or remove hedge";
+    found.check(starts, "hedge", "never starts: attempts.max is 1", fix);
 }
 
 fn retry_budget(budget: &RetryBudget, field: &str, found: &mut Problems) {

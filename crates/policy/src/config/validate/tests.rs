@@ -140,20 +140,29 @@ fn unsafe_cells_stay_closed() {
 }
 
 #[test]
+fn hedges() {
+    let with = |quantile, prior, max| {
+        faults(|p| {
+            p.attempts.max = max;
+            p.hedge = Some(Hedge { after_quantile: quantile, at_least: ms(10), prior });
+        })
+    };
+    assert_eq!(with(Share::ratio(95, 100), None, 2), Vec::<String>::new());
+    assert_eq!(with(Share::ZERO, None, 2), ["hedge.after_quantile"]);
+    assert_eq!(with(Share::ONE, Some(Duration::ZERO), 2), ["hedge.prior"]);
+    assert_eq!(with(Share::ONE, None, 1), ["hedge"]);
+}
+
+#[test]
 fn what_is_not_run_is_refused() {
-    let hedge = Hedge { after_quantile: Share::ratio(95, 100), at_least: ms(10) };
     let outlier =
         Outlier { interval: ms(10), max_ejected: Share::ONE, below_mean: Share::ratio(1, 10) };
     let refused = faults(|p| {
-        p.hedge = Some(hedge);
         p.outlier = Some(outlier);
         p.replicas = Replicas { count: 2, sharing: Sharing::After(ms(10)) };
         p.selection.strategy = Strategy::HealthScore;
     });
-    assert_eq!(
-        refused,
-        ["hedge", "outlier", "replicas.count", "replicas.sharing", "selection.strategy"]
-    );
+    assert_eq!(refused, ["outlier", "replicas.count", "replicas.sharing", "selection.strategy"]);
 }
 
 #[test]
