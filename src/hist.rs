@@ -15,16 +15,21 @@ pub(crate) use between::{Span, quantile_of};
 /// Counts of values (microseconds, tokens, …) on 64 bits, and of +∞.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Hist {
-    /// Counts by cell, as far as the highest value recorded.
-    cells: Vec<u64>,
+    /// Counts by cell, in chunks that are there from the first value in them on: latencies lie in a
+    /// few octaves, and a run keeps several histograms for each route class.
+    chunks: Vec<Option<Box<Chunk>>>,
     finite: u64,
     infinite: u64,
 }
+
+/// Counts of neighbouring cells: a quarter of an octave.
+type Chunk = [u64; CELLS_PER_CHUNK];
 
 const DIGITS: u8 = 3;
 /// Values below 2¹¹ are exact, as in `hdrhistogram` at three digits.
 const EXACT_BITS: u32 = 11;
 const CELLS_PER_OCTAVE: usize = 1 << (EXACT_BITS - 1);
+const CELLS_PER_CHUNK: usize = CELLS_PER_OCTAVE / 4;
 
 impl Hist {
     /// An empty histogram.
@@ -32,26 +37,25 @@ impl Hist {
         Hist::default()
     }
 
-    /// An empty histogram that records values up to `highest` without allocating.
-    pub fn with_room_for(highest: u64) -> Hist {
-        Hist { cells: Vec::with_capacity(cell_of(highest) + 1), ..Hist::default() }
-    }
-
     /// Counts `value` once.
     #[inline]
     pub fn record(&mut self, value: u64) {
         let cell = cell_of(value);
-        if cell >= self.cells.len() {
-            self.grow(cell);
+        let (number, place) = (cell / CELLS_PER_CHUNK, cell % CELLS_PER_CHUNK);
+        match self.chunks.get_mut(number) {
+            Some(Some(chunk)) => chunk[place] += 1,
+            _ => self.open(number)[place] += 1,
         }
-        self.cells[cell] += 1;
         self.finite += 1;
     }
 
-    /// Apart, so that recording stays small enough to be inlined.
+    /// A chunk that is not there yet. Apart, so that recording stays small enough to be inlined.
     #[cold]
-    fn grow(&mut self, cell: usize) {
-        self.cells.resize(cell + 1, 0);
+    fn open(&mut self, number: usize) -> &mut Chunk {
+        if number >= self.chunks.len() {
+            self.chunks.resize(number + 1, None);
+        }
+        self.chunks[number].get_or_insert_with(|| Box::new([0; CELLS_PER_CHUNK]))
     }
 
     /// Counts an observation of +∞: a request never answered.
@@ -85,7 +89,7 @@ impl Hist {
     pub fn quantile(&self, q: f64) -> Option<u64> {
         let rank = self.rank(q);
         let mut seen = 0;
-        let cell = self.cells.iter().position(|&count| {
+        let (cell, _) = self.counts().find(|&(_, count)| {
             seen += count;
             seen >= rank
         })?;
@@ -103,30 +107,33 @@ impl Hist {
 
     /// Adds every observation of `other`.
     pub fn merge(&mut self, other: &Hist) {
-        if other.cells.len() > self.cells.len() {
-            self.cells.resize(other.cells.len(), 0);
-        }
-        for (mine, theirs) in self.cells.iter_mut().zip(&other.cells) {
-            *mine += theirs;
+        for (number, theirs) in other.chunks.iter().enumerate() {
+            if let Some(theirs) = theirs {
+                let mine = self.open(number);
+                mine.iter_mut().zip(theirs.iter()).for_each(|(mine, theirs)| *mine += theirs);
+            }
         }
         self.finite += other.finite;
         self.infinite += other.infinite;
     }
 
-    /// Forgets every observation and keeps the memory, for the next run.
-    pub fn clear(&mut self) {
-        self.cells.clear();
-        self.finite = 0;
-        self.infinite = 0;
-    }
-
     /// The finite observations as an `hdrhistogram` at three significant digits.
     pub fn to_hdr(&self) -> hdrhistogram::Histogram<u64> {
         let mut hdr = hdrhistogram::Histogram::new(DIGITS).expect("three digits are allowed");
-        for (cell, &count) in self.cells.iter().enumerate().filter(|&(_, &count)| count > 0) {
+        for (cell, count) in self.counts() {
             hdr.record_n(lowest_of(cell), count).expect("an auto-resizing histogram holds any u64");
         }
         hdr
+    }
+
+    /// The cells in which something was counted, from the lowest.
+    fn counts(&self) -> impl Iterator<Item = (usize, u64)> {
+        let chunks = self.chunks.iter().enumerate();
+        let counts = chunks.flat_map(|(number, chunk)| {
+            let first = number * CELLS_PER_CHUNK;
+            chunk.iter().flat_map(|chunk| chunk.iter().copied()).zip(first..)
+        });
+        counts.filter(|&(count, _)| count > 0).map(|(count, cell)| (cell, count))
     }
 
     /// The rank, from 1, of the observation at quantile `q`: `hdrhistogram`'s rule.
@@ -193,19 +200,8 @@ mod tests {
 
     #[test]
     fn nothing_recorded_has_no_quantile() {
-        let mut hist = Hist::with_room_for(1_000);
+        let hist = Hist::new();
         assert_eq!((hist.quantile(0.5), hist.exceedances(0.5)), (None, 0));
-        hist.record(7);
-        hist.clear();
-        assert_eq!(hist, Hist::new());
-    }
-
-    #[test]
-    fn room_is_enough() {
-        let mut hist = Hist::with_room_for(3_600_000_000);
-        let room = hist.cells.capacity();
-        hist.record(3_600_000_000);
-        assert_eq!(hist.cells.capacity(), room);
     }
 
     fn values() -> impl Strategy<Value = Vec<u64>> {

@@ -239,20 +239,26 @@ impl<R: Recorder> Jobs<'_, R> {
         );
         let incidents = world.weather.incidents.clone();
         let extremes = self.options.extremes.then(|| {
-            let (independent, world) = self.stuck(world, Stickiness::Independent, ran);
-            let (to_request, _) = self.stuck(world, Stickiness::AllToRequest, ran);
+            let (independent, world) = self.stuck(world, Stickiness::Independent, &declared, ran);
+            let (to_request, _) = self.stuck(world, Stickiness::AllToRequest, &declared, ran);
             [independent, to_request]
         });
         Ok(InWorld { incidents, declared, single, extremes })
     }
 
-    /// The policies in the same world, but where failures stick otherwise.
+    /// The policies in the same world, but where failures stick otherwise. Where they would not,
+    /// the runs as `declared` serve twice.
     fn stuck(
         &self,
         world: World,
         stickiness: Stickiness,
+        declared: &[RunTotals],
         ran: &(dyn Fn() + Sync),
     ) -> (Vec<RunTotals>, World) {
+        if !world.sticks_otherwise(self.scenario, stickiness) {
+            declared.iter().for_each(|_| ran());
+            return (declared.to_vec(), world);
+        }
         let world = World { options: WorldOptions { stickiness, ..world.options }, ..world };
         let runs = self.benches.par_iter().map(|bench| counted(bench, &world, ran));
         (runs.collect(), world)

@@ -234,19 +234,20 @@ pub(super) struct Slab {
 }
 
 impl Slab {
-    /// Puts `attempt` in a free place; its generation is set here.
+    /// Puts the attempt that `make` makes, of the generation it is told, in a free place: there,
+    /// for to move it would cost more than to make it.
     #[inline]
-    pub(super) fn insert(&mut self, attempt: Attempt) -> FleetRef {
+    pub(super) fn insert(&mut self, make: impl FnOnce(u32) -> Attempt) -> FleetRef {
         match self.free.pop() {
             Some(slot) => {
                 let place = &mut self.places[slot as usize];
                 let generation = place.generation.wrapping_add(1);
-                *place = Attempt { generation, ..attempt };
+                *place = make(generation);
                 FleetRef { slot, generation }
             }
             None => {
                 let slot = u32::try_from(self.places.len()).expect("fewer than 2^32 in flight");
-                self.places.push(Attempt { generation: 0, ..attempt });
+                self.places.push(make(0));
                 FleetRef { slot, generation: 0 }
             }
         }

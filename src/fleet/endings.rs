@@ -4,8 +4,10 @@ use windtunnel_policy::Instant;
 use windtunnel_policy::outcome::{FailureClass, Phase, Usage};
 
 use super::attempt::{Attempt, Fall, Fate, FleetRef, Stage};
+use super::limit::Limit;
 use super::{Fleet, Notice, NoticeKind};
 use crate::draw::Purpose;
+use crate::scenario::TargetModel;
 use crate::weather::Edge;
 
 impl Fleet {
@@ -17,9 +19,10 @@ impl Fleet {
         match attempt.plan.fate {
             Fate::Fails(fall) => self.fail_with(now, handle, &fall),
             Fate::FallsSilent(_) if !attempt.unseen => {
-                self.sites[target].leave();
-                self.settle(now, handle, usage);
-                self.attempts.live(handle).stage = Stage::Silent;
+                let site = &mut self.sites[target];
+                site.leave();
+                settle(now, attempt, &site.model, &mut self.limits, usage);
+                attempt.stage = Stage::Silent;
                 None
             }
             Fate::FallsSilent(_) => {
@@ -95,9 +98,9 @@ impl Fleet {
     /// Takes an attempt that used `used` out of the fleet: its slot or place in the queue comes
     /// back and its limits are settled. The caller then has [`Site::changed`] do the rest.
     pub(super) fn close(&mut self, now: Instant, handle: FleetRef, used: Usage) {
-        self.settle(now, handle, used);
         let attempt = self.attempts.live(handle);
         let site = &mut self.sites[usize::from(attempt.target.0)];
+        settle(now, attempt, &site.model, &mut self.limits, used);
         match attempt.stage {
             Stage::Queued => site.queued -= 1,
             stage if stage.in_work() => site.leave(),
@@ -105,15 +108,20 @@ impl Fleet {
         }
         self.attempts.remove(handle);
     }
+}
 
-    /// Settles the limits an attempt was charged, once.
-    fn settle(&mut self, now: Instant, handle: FleetRef, used: Usage) {
-        let attempt = self.attempts.live(handle);
-        if !std::mem::take(&mut attempt.charged) {
-            return;
-        }
-        for &limit in &self.sites[usize::from(attempt.target.0)].model.limits {
-            self.limits[usize::from(limit)].settle(now, attempt.sent, attempt.ask, used);
-        }
+/// Settles the limits an attempt was charged, once.
+fn settle(
+    now: Instant,
+    attempt: &mut Attempt,
+    target: &TargetModel,
+    limits: &mut [Limit],
+    used: Usage,
+) {
+    if !std::mem::take(&mut attempt.charged) {
+        return;
+    }
+    for &limit in &target.limits {
+        limits[usize::from(limit)].settle(now, attempt.sent, attempt.ask, used);
     }
 }

@@ -136,11 +136,10 @@ impl Limit {
         }
     }
 
-    /// Takes what `ask` is charged at `now`.
+    /// Takes what `ask` is charged, which was just seen to fit.
     #[inline]
-    pub(super) fn take(&mut self, now: Instant, ask: Ask) {
-        let amount = self.charge(ask);
-        self.add(now, amount);
+    pub(super) fn take(&mut self, ask: Ask) {
+        self.add(self.charge(ask));
     }
 
     /// Takes what a refused attempt is charged, and says why it is refused where it is this limit
@@ -178,7 +177,8 @@ impl Limit {
         let before = self.charge(ask);
         let after = self.settled(before, used);
         if after > before {
-            self.add(now, after - before);
+            self.flow_back(now);
+            self.add(after - before);
         } else if after < before {
             self.give_back(now, taken_at, before - after);
         }
@@ -206,7 +206,11 @@ impl Limit {
     #[inline]
     fn settled(&self, before: u64, used: Usage) -> u64 {
         let input = u64::from(used.input);
-        let output = (u128::from(used.output) * self.output_ppm / PPM) as u64;
+        let output = match self.output_ppm {
+            // By far the commonest, and the division is slow.
+            PPM => u64::from(used.output),
+            ppm => (u128::from(used.output) * ppm / PPM) as u64,
+        };
         match (self.spec.unit, self.spec.settlement, self.spec.charge) {
             (LimitUnit::Requests | LimitUnit::Concurrency | LimitUnit::DayQuota, ..) => before,
             // Output that could not be charged on the way in is charged on the way out.
@@ -222,8 +226,9 @@ impl Limit {
         }
     }
 
-    fn add(&mut self, now: Instant, amount: u64) {
-        self.flow_back(now);
+    /// Takes more, of a limit that was brought up to now.
+    #[inline]
+    fn add(&mut self, amount: u64) {
         let more = self.scaled(amount);
         match &mut self.taken {
             Taken::Level { scaled, .. } => *scaled += more,

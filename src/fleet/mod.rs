@@ -134,8 +134,8 @@ impl Fleet {
             Prospect::Hangs(plan) => (Stage::Silent, plan, Duration::ZERO),
             Prospect::Works(plan) => (Stage::Queued, plan, Duration::ZERO),
         };
-        let handle = self.attempts.insert(Attempt {
-            generation: 0,
+        let handle = self.attempts.insert(|generation| Attempt {
+            generation,
             attempt: order.attempt,
             id: order.request_index,
             key,
@@ -328,7 +328,7 @@ impl Fleet {
         for &limit in limits {
             let limit = &mut self.limits[usize::from(limit)];
             match fits {
-                true => limit.take(now, ask),
+                true => limit.take(ask),
                 false => worst = Refusal::worse(worst, limit.refuse(now, ask)),
             }
         }

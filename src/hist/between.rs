@@ -5,7 +5,7 @@
 //! pass for certainty. Here the observations of a cell count as spread evenly over it; a cell
 //! of a single value (below 2,048) still gives that value exactly.
 
-use super::{Hist, highest_of, lowest_of};
+use super::{CELLS_PER_CHUNK, Hist, highest_of, lowest_of};
 
 /// Ranks are products of floats: this much is rounding, far less than one observation.
 const ROUNDING: f64 = 1e-6;
@@ -38,11 +38,19 @@ impl Hist {
         &'a self,
         without: Option<&'a Hist>,
     ) -> impl DoubleEndedIterator<Item = Span> {
-        let less = without.map_or(&[][..], |hist| &hist.cells);
-        self.cells.iter().enumerate().filter_map(move |(cell, &all)| {
-            let count = all - less.get(cell).copied().unwrap_or(0);
-            let (lowest, highest) = (lowest_of(cell) as f64, highest_of(cell) as f64);
-            (count > 0).then_some(Span { lowest, highest, count })
+        self.chunks.iter().enumerate().flat_map(move |(number, chunk)| {
+            let less = without.and_then(|hist| hist.chunks.get(number)?.as_deref());
+            let first = number * CELLS_PER_CHUNK;
+            let cells = chunk.iter().flat_map(|chunk| chunk.iter().enumerate());
+            cells.filter_map(move |(place, &all)| {
+                let count = all - less.map_or(0, |less| less[place]);
+                let cell = first + place;
+                (count > 0).then(|| Span {
+                    lowest: lowest_of(cell) as f64,
+                    highest: highest_of(cell) as f64,
+                    count,
+                })
+            })
         })
     }
 }

@@ -8,21 +8,18 @@ use super::EventKey;
 /// When each source acts next, and which of them acts first.
 #[derive(Clone, Debug)]
 pub struct Heads {
-    /// By source; [`EventKey::NEVER`] for who has nothing to do.
-    keys: Vec<EventKey>,
-    /// Node `n` is won by the winner of nodes `2n` and `2n + 1`; the root is node 1, and the
-    /// second half are the sources themselves.
-    winners: Vec<u32>,
+    /// Key and source of who wins each node. Node `n` is fought for by the winners of nodes `2n`
+    /// and `2n + 1`; the root is node 1, and the second half are the sources themselves, with
+    /// [`EventKey::NEVER`] where one has nothing to do.
+    winners: Vec<(EventKey, u32)>,
 }
 
 impl Heads {
     /// This many sources, at least one, with nothing to do.
     pub fn new(sources: usize) -> Heads {
-        // A lone source would be the root, whose match nobody plays.
+        // A lone source would be the root itself.
         let leaves = sources.next_power_of_two().max(2);
-        let mut winners: Vec<u32> = (0..2 * leaves as u32).collect();
-        winners[leaves..].iter_mut().zip(0..).for_each(|(winner, source)| *winner = source);
-        let mut heads = Heads { keys: vec![EventKey::NEVER; leaves], winners };
+        let mut heads = Heads { winners: vec![(EventKey::NEVER, 0); 2 * leaves] };
         heads.clear();
         heads
     }
@@ -30,32 +27,32 @@ impl Heads {
     /// The source that acts first, and when.
     #[inline]
     pub fn first(&self) -> (EventKey, usize) {
-        let source = self.winners[1] as usize;
-        (self.keys[source], source)
+        let (key, source) = self.winners[1];
+        (key, source as usize)
     }
 
     /// From now on `source` acts next at `key`.
     #[inline]
     pub fn set(&mut self, source: usize, key: EventKey) {
-        if self.keys[source] == key {
-            return;
-        }
-        self.keys[source] = key;
-        let (mut node, mut winner) = (self.keys.len() + source, source as u32);
+        let winners = self.winners.as_mut_slice();
+        let mut node = winners.len() / 2 + source;
+        let mut winner = (key, source as u32);
         while node > 1 {
-            let other = self.winners[node ^ 1];
-            if self.keys[other as usize] < self.keys[winner as usize] {
-                winner = other;
-            }
+            winners[node] = winner;
+            let other = winners[node ^ 1];
+            winner = if other.0 < winner.0 { other } else { winner };
             node /= 2;
-            self.winners[node] = winner;
         }
+        winners[1] = winner;
     }
 
     /// Nobody has anything to do.
     pub fn clear(&mut self) {
-        self.keys.fill(EventKey::NEVER);
-        for node in (1..self.keys.len()).rev() {
+        let leaves = self.winners.len() / 2;
+        for source in 0..leaves {
+            self.winners[leaves + source] = (EventKey::NEVER, source as u32);
+        }
+        for node in (1..leaves).rev() {
             self.winners[node] = self.winners[2 * node];
         }
     }

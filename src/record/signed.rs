@@ -81,12 +81,6 @@ impl SignedHist {
         self.below.merge(&other.below);
         self.above.merge(&other.above);
     }
-
-    /// Forgets everything, keeps the room.
-    pub fn clear(&mut self) {
-        self.below.clear();
-        self.above.clear();
-    }
 }
 
 #[cfg(test)]

@@ -140,8 +140,8 @@ impl<'s> Simulation<'s> {
                 false => EventKey::NEVER,
             };
             let asks = !world.closed_loops.is_empty() && self.takes_in(now, world);
-            let idle = self.ledger.open() == 0 && self.fleet.in_flight() == 0;
-            if idle && !asks && arrival == EventKey::NEVER {
+            let over = arrival == EventKey::NEVER && !asks;
+            if over && self.ledger.open() == 0 && self.fleet.in_flight() == 0 {
                 break;
             }
             self.totals.events += 1;

@@ -145,6 +145,16 @@ impl World {
         self.options.stickiness.apply(declared)
     }
 
+    /// Whether any failure of this world would stick otherwise than it was declared to. Where none
+    /// would, nothing else differs either.
+    pub fn sticks_otherwise(&self, scenario: &Scenario, stickiness: Stickiness) -> bool {
+        let ordinary = scenario.targets.iter().map(|target| &target.failures);
+        let ordinary = ordinary.filter(|failures| !failures.mix.is_empty()).map(|f| f.stick);
+        let conditions = self.weather.conditions.iter();
+        let weather = conditions.flat_map(|c| c.failures.iter().map(|failure| failure.stick));
+        ordinary.chain(weather).any(|declared| stickiness.apply(declared) != declared)
+    }
+
     /// What `user` of a closed loop asks the `n`th time, at `at`.
     ///
     /// Depends on the user and on `n`, not on when or in which order users ask.

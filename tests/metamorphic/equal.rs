@@ -3,8 +3,10 @@
 use serde_json::{Value, json};
 use windtunnel::experiment::{self, Findings, NoObserver, NoRecorder, Options};
 use windtunnel::measures::Catalogue;
-use windtunnel::record::{AttemptRow, RequestRow, Rows};
+use windtunnel::record::{AttemptRow, NoSink, RequestRow, Rows};
+use windtunnel::simulation::Simulation;
 use windtunnel::stats::Verdict;
+use windtunnel::world::{Stickiness, World, WorldOptions};
 use windtunnel_policy::Money;
 use windtunnel_policy::event::{Outcome, Terminal};
 
@@ -171,4 +173,29 @@ fn a_policy_against_itself_differs_by_exactly_nothing() {
         identical += u32::from(difference.verdict.is_some());
     }
     assert!(identical > 10, "{:?}", findings.policies[1].differences);
+}
+
+/// Where failures would stick as they do, the extremes are not run: they must be what a run gives.
+#[test]
+fn extremes_are_the_runs_of_their_worlds() {
+    let (mut same, mut other) = (0, 0);
+    for seed in 7_700..7_900 {
+        let (scenario, policy) = random::case(seed).load();
+        let (resample, threads) = (false, Some(1));
+        let options = Options { seed, worlds: 1, resample, extremes: true, threads };
+        let policies = std::slice::from_ref(&policy);
+        let found = experiment::run(&scenario, policies, None, &options, &NoRecorder, &NoObserver);
+        let found = found.unwrap();
+        let mut simulation = Simulation::new(&scenario, &policy).unwrap();
+        let extremes = [Stickiness::Independent, Stickiness::AllToRequest];
+        for (stickiness, runs) in extremes.into_iter().zip(found.extremes.unwrap()) {
+            let options = WorldOptions { seed, stickiness, ..WorldOptions::default() };
+            let world = World::build(&scenario, options).unwrap();
+            let run = simulation.run(&world, &mut NoSink);
+            assert!(runs[0].worlds[0] == run, "seed {seed}, {stickiness:?}");
+            let sticks_otherwise = world.sticks_otherwise(&scenario, stickiness);
+            *(if sticks_otherwise { &mut other } else { &mut same }) += 1;
+        }
+    }
+    assert!(same > 20 && other > 20, "{same} extremes were not run, {other} were");
 }
