@@ -246,7 +246,10 @@ impl Race {
                 }
                 Action::Finish { request, .. } => self.requests[request.slot as usize] = None,
                 Action::Cancel { .. } => panic!("no client gives up"),
-                Action::Release(_) | Action::Decided { .. } | Action::Breaker { .. } => {}
+                Action::Release(_)
+                | Action::Reconcile(_)
+                | Action::Decided { .. }
+                | Action::Breaker { .. } => {}
             }
         }
         self.actions = actions;

@@ -123,6 +123,17 @@ purposes! {
     BackgroundLoad = 56,
     /// Delay of a human operator after detection.
     Operator = 57,
+
+    /// How long a tool takes to write or to fail.
+    ToolTakes = 60,
+    /// Whether a call of a tool fails.
+    ToolFails = 61,
+    /// Whether a tool knows an idempotency key again.
+    ToolDeduplicates = 62,
+    /// How long a look at the record of a tool's execution takes.
+    RecordTakes = 63,
+    /// Whether the record never says what was done.
+    RecordUnknown = 64,
 }
 
 #[cfg(test)]

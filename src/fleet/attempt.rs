@@ -58,6 +58,8 @@ pub(super) enum Stage {
     ToHeaders,
     /// In work, headers sent, no output yet.
     ToOutput,
+    /// In work, will call a tool next.
+    ToTool,
     /// In work, its stream will fall silent.
     ToSilence,
     /// In work, nothing more to be seen before its end.
@@ -69,7 +71,10 @@ pub(super) enum Stage {
 impl Stage {
     /// Whether it holds a slot.
     pub(super) fn in_work(self) -> bool {
-        matches!(self, Stage::ToHeaders | Stage::ToOutput | Stage::ToSilence | Stage::ToEnd)
+        matches!(
+            self,
+            Stage::ToHeaders | Stage::ToOutput | Stage::ToTool | Stage::ToSilence | Stage::ToEnd
+        )
     }
 }
 
@@ -85,6 +90,8 @@ pub(super) struct Plan {
     pub(super) pace: u64,
     /// Work to the end, good or bad.
     pub(super) end: u64,
+    /// Work to the call of a tool; zero where it calls none.
+    pub(super) tool: u64,
     /// Output tokens of the complete answer.
     pub(super) tokens: u32,
     pub(super) fate: Fate,
@@ -136,10 +143,21 @@ impl Attempt {
     pub(super) fn next_stage(&self) -> Stage {
         let before_output =
             matches!(self.plan.fate, Fate::Fails(Fall { phase: Phase::BeforeOutput, .. }));
+        let silence = match self.plan.fate {
+            Fate::FallsSilent(after) => Some(after),
+            _ => None,
+        };
+        // A provider works on, and calls tools, behind a stream that has fallen silent.
+        let tool = self.plan.tool;
+        let calls_before = tool > 0 && silence.is_none_or(|after| tool <= after);
+        let calls_after = tool > 0 && !calls_before;
         match self.stage {
             Stage::Queued if self.shows_headers => Stage::ToHeaders,
             Stage::Queued | Stage::ToHeaders if self.streamed && !before_output => Stage::ToOutput,
-            Stage::ToOutput if matches!(self.plan.fate, Fate::FallsSilent(_)) => Stage::ToSilence,
+            Stage::Queued | Stage::ToHeaders | Stage::ToOutput if calls_before => Stage::ToTool,
+            Stage::ToOutput if silence.is_some() => Stage::ToSilence,
+            Stage::ToTool if calls_before && silence.is_some() => Stage::ToSilence,
+            Stage::ToSilence if calls_after => Stage::ToTool,
             _ => Stage::ToEnd,
         }
     }
@@ -149,6 +167,7 @@ impl Attempt {
         match (self.stage, self.plan.fate) {
             (Stage::ToHeaders, _) => self.plan.headers,
             (Stage::ToOutput, _) => self.plan.output,
+            (Stage::ToTool, _) => self.plan.tool,
             (Stage::ToSilence, Fate::FallsSilent(after)) => after,
             _ => self.plan.end,
         }
@@ -195,6 +214,7 @@ impl Attempt {
                 Fate::Fails(Fall { phase: Phase::BeforeOutput, .. }) => Phase::BeforeOutput,
                 _ => Phase::AfterOutput,
             },
+            Stage::ToTool if self.streamed => Phase::AfterOutput,
             Stage::ToSilence => Phase::AfterOutput,
             Stage::Silent if self.silent_since.is_some() => Phase::AfterOutput,
             _ => Phase::BeforeHeaders,

@@ -77,6 +77,7 @@ fn healthy(model: &TargetModel, order: &Order<'_>) -> Plan {
         output: times.output * FULL_SPEED,
         pace: times.pace * FULL_SPEED,
         end: times.end * FULL_SPEED,
+        tool: 0,
         tokens,
         fate: Fate::Answers(verdict),
     }
@@ -219,7 +220,7 @@ fn position(model: &TargetModel, order: &Order<'_>) -> u64 {
 impl Plan {
     /// The plan of an attempt that is refused.
     pub(super) fn without_work(fall: Fall) -> Plan {
-        Plan { headers: 0, output: 0, pace: 0, end: 0, tokens: 0, fate: Fate::Fails(fall) }
+        Plan { headers: 0, output: 0, pace: 0, end: 0, tool: 0, tokens: 0, fate: Fate::Fails(fall) }
     }
 
     /// The same with all its work times `ppm` parts per million.
@@ -237,9 +238,21 @@ impl Plan {
             output: slow(self.output),
             pace: slow(self.pace),
             end: slow(self.end),
+            tool: slow(self.tool),
             fate,
             ..self
         }
+    }
+
+    /// The same with a call of a tool so far into a complete answer of so many `tokens`, unless it
+    /// ends before.
+    pub(super) fn calling(self, at: Option<Share>, tokens: u32) -> Plan {
+        let Some(at) = at else { return self };
+        let answer = self.pace.saturating_mul(u64::from(tokens.saturating_sub(1)));
+        let tool = self.output.saturating_add(at.of(answer)).max(1);
+        let whole = matches!(self.fate, Fate::Answers(_) | Fate::FallsSilent(_));
+        let calls = tool < self.end || whole && tool == self.end.max(1);
+        Plan { tool: if calls { tool } else { 0 }, ..self }
     }
 
     /// A point between first output and end, as `draw` says.

@@ -73,6 +73,8 @@ pub struct Order<'a> {
     pub streamed: bool,
     /// Whether it matters to the gateway when headers of a stream come.
     pub headers_matter: bool,
+    /// How far into its output it calls a tool that writes; `None` where it calls none.
+    pub tool_at: Option<Share>,
     /// When the gateway gives it up: by its own time limit or the request's deadline.
     pub deadline: Instant,
 }
@@ -132,7 +134,12 @@ impl Fleet {
         let (stage, plan, takes) = match prospect {
             Prospect::Fails(plan, takes) => (Stage::Failing, plan, takes),
             Prospect::Hangs(plan) => (Stage::Silent, plan, Duration::ZERO),
-            Prospect::Works(plan) => (Stage::Queued, plan, Duration::ZERO),
+            Prospect::Works(plan) => {
+                let request = order.request;
+                let most = request.max_output.min(site.model.max_output_tokens);
+                let plan = plan.calling(order.tool_at, request.output.min(most));
+                (Stage::Queued, plan, Duration::ZERO)
+            }
         };
         let handle = self.attempts.insert(|generation| Attempt {
             generation,
@@ -253,6 +260,11 @@ impl Fleet {
         }
     }
 
+    /// Whether an attempt works on, though it was given up.
+    pub fn runs_on(&self, handle: FleetRef) -> bool {
+        self.attempts.get(handle).is_some()
+    }
+
     /// When output of an attempt was last seen: `None` before the first, and for attempts that
     /// are not streamed. Exact as long as the speed has not changed since that token.
     pub fn last_output(&self, now: Instant, handle: FleetRef) -> Option<Instant> {
@@ -351,6 +363,7 @@ impl Fleet {
             }
             Stage::ToHeaders => Some(NoticeKind::Headers),
             Stage::ToOutput => Some(NoticeKind::FirstOutput),
+            Stage::ToTool => Some(NoticeKind::CallsTool(attempt.key)),
             _ => {
                 attempt.silent_since = Some(attempt.last_token(now, &site.clock));
                 None

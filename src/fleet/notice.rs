@@ -5,6 +5,7 @@ use windtunnel_policy::outcome::{Answer, Failure, Usage};
 use windtunnel_policy::{Money, Price};
 
 use super::attempt::{Attempt, FleetRef, Verdict};
+use crate::draw::Key;
 
 /// Something the gateway gets to see of an attempt.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,6 +25,9 @@ pub enum NoticeKind {
     Headers,
     /// The first output (of streams only).
     FirstOutput,
+    /// It calls the tool of the request with this key. Comes also of an attempt that was given up
+    /// and works on.
+    CallsTool(Key),
     /// A complete answer, or one that looks complete. The attempt's last notice.
     Ended {
         /// What is billed, in tokens.
@@ -77,6 +81,7 @@ impl Attempt {
     /// What the gateway gets to see, unless it has given the attempt up.
     #[inline]
     pub(super) fn notice(&self, fleet_ref: FleetRef, kind: NoticeKind) -> Option<Notice> {
-        (!self.unseen).then_some(Notice { attempt: self.attempt, fleet_ref, kind })
+        let outside = matches!(kind, NoticeKind::CallsTool(_));
+        (outside || !self.unseen).then_some(Notice { attempt: self.attempt, fleet_ref, kind })
     }
 }

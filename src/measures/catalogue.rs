@@ -20,6 +20,10 @@ impl Catalogue {
     /// All measures of a scenario.
     pub fn of(scenario: &Scenario) -> Catalogue {
         let mut catalogue = Catalogue::new(scenario.targets.iter().map(|t| t.name.as_str()));
+        if scenario.has_tools() {
+            catalogue.replace("duplicate_side_effects", Share(|c| c.duplicate_side_effects));
+            catalogue.insert_after("duplicate_side_effects", vec![side_effects()]);
+        }
         if scenario.has_layers() {
             catalogue.insert_after("recovered_by_hedge", vec![resend()]);
             catalogue.insert_after("amplification", layers());
@@ -33,6 +37,12 @@ impl Catalogue {
         let lists = [answer(), outcomes(), endings(), times(), money(), parts()];
         let shares = targets.into_iter().enumerate().map(target_share);
         Catalogue { measures: lists.into_iter().flatten().chain(shares).collect() }
+    }
+
+    /// Gives a measure something to be read from.
+    fn replace(&mut self, name: &str, read: Read) {
+        let measure = self.measures.iter_mut().find(|measure| measure.name == name);
+        measure.expect("a measure of the catalogue").read = read;
     }
 
     fn insert_after(&mut self, name: &str, more: Vec<Measure>) {
@@ -174,6 +184,12 @@ fn parts() -> Vec<Measure> {
         })),
         row("retry_budget_denied", FRACTION, EITHER, "of what retry budgets were asked, denied", Asks(|run| (run.budget_denials, run.budget_asks))),
     ]
+}
+
+fn side_effects() -> Measure {
+    let describes = "did an external effect, answered or not";
+    let read = Share(|c| c.side_effects);
+    measure(Block::Outcomes, "side_effects", FRACTION, EITHER, describes, read)
 }
 
 fn resend() -> Measure {

@@ -7,5 +7,5 @@ mod totals;
 
 pub use rows::{AttemptRow, RequestRow};
 pub use signed::SignedHist;
-pub use sink::{NoSink, Resent, Rows, Sink};
+pub use sink::{Effect, NoSink, Resent, Rows, Sink};
 pub use totals::{Answered, ClassTotals, IntervalTotals, RunTotals, TargetTotals};

@@ -17,6 +17,9 @@ pub trait Sink {
     /// An outer layer sent an action again, as this request.
     #[inline]
     fn resent(&mut self, _request: u64, _of: Resent) {}
+    /// A tool was called for an action, and will write.
+    #[inline]
+    fn effect(&mut self, _effect: &Effect) {}
     /// The router was told of `event`, and this is what it said: told the same in the same order,
     /// another router of the policy says the same.
     #[inline]
@@ -32,6 +35,17 @@ pub struct Resent {
     pub layer: Layer,
     /// Number of the application's try, and of the SDK's within it.
     pub tries: [u8; 2],
+}
+
+/// One write outside the model.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Effect {
+    /// The action it was done for: its first request.
+    pub action: u64,
+    /// When its tool was called.
+    pub called: Instant,
+    /// Writes for this action so far; from 2 on, a violation.
+    pub writes: u32,
 }
 
 /// Keeps nothing.
@@ -53,6 +67,8 @@ pub struct Rows {
     pub attempts: Vec<AttemptRow>,
     /// Requests, in the order they closed.
     pub requests: Vec<RequestRow>,
+    /// Writes outside the model, in the order their tools were called.
+    pub effects: Vec<Effect>,
     /// Requests that an outer layer sent, in the order they came.
     pub resent: Vec<(u64, Resent)>,
 }
@@ -64,6 +80,10 @@ impl Sink for Rows {
 
     fn request(&mut self, row: &RequestRow) {
         self.requests.push(*row);
+    }
+
+    fn effect(&mut self, effect: &Effect) {
+        self.effects.push(*effect);
     }
 
     fn resent(&mut self, request: u64, of: Resent) {

@@ -118,6 +118,10 @@ pub struct ClassTotals {
     pub cancelled: u64,
     /// Valid refusals.
     pub refused: u64,
+    /// Actions whose tool has written outside the model.
+    pub side_effects: u64,
+    /// Actions whose tool has written more than once.
+    pub duplicate_side_effects: u64,
     /// The unanswered by the failure the application is told of, in the order of
     /// [`FailureClass::ALL`].
     pub ended_as: [u64; FailureClass::ALL.len()],
@@ -270,6 +274,8 @@ impl ClassTotals {
         self.partial_output += other.partial_output;
         self.cancelled += other.cancelled;
         self.refused += other.refused;
+        self.side_effects += other.side_effects;
+        self.duplicate_side_effects += other.duplicate_side_effects;
         self.ended_as.iter_mut().zip(other.ended_as).for_each(|(own, other)| *own += other);
         self.added_latency.merge(&other.added_latency);
         self.excess_latency.merge(&other.excess_latency);

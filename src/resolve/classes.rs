@@ -8,7 +8,7 @@ use windtunnel_policy::{Duration, Money};
 use super::card::capabilities;
 use super::targets::Resolved;
 use super::traffic::Load;
-use super::{id, layers};
+use super::{id, layers, tools};
 use crate::input::{InputError, Place, did_you_mean};
 use crate::scenario::{ClassModel, ClassSpec, Deadline, ScenarioFile, TargetModel};
 
@@ -49,6 +49,7 @@ pub(super) fn resolve(
             reference,
             outer: layers::outer(spec, &at)?,
             expected: 0.0,
+            tool: tools::resolve(spec, &at)?,
             recorded: None,
         });
         classes.facts.push(facts);

@@ -15,6 +15,7 @@ mod load;
 mod prior;
 mod starving;
 mod targets;
+mod tools;
 mod traffic;
 mod weather;
 

@@ -9,7 +9,7 @@ use windtunnel_policy::{Duration, Money, Share};
 
 use super::{
     Abort, Capacity, Failures, Latency, LimitSpec, OuterLayer, Pricing, Quality, Stick, Tokens,
-    Traffic, UpstreamProxy, WeatherSpec,
+    ToolSpec, Traffic, UpstreamProxy, WeatherSpec,
 };
 
 /// One file of `scenarios/`.
@@ -75,6 +75,9 @@ pub struct ClassSpec {
     /// What the request may do outside the model.
     #[serde(default)]
     pub side_effects: SideEffects,
+    /// The tool that writes, where its effects are to be followed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<ToolSpec>,
     /// What every target that serves it must be able to do.
     #[serde(default)]
     pub required: Vec<String>,

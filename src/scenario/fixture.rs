@@ -29,6 +29,7 @@ pub(crate) fn scenario(
         reference: TargetId(0),
         outer: [None, None],
         expected: 0.0,
+        tool: None,
         recorded: None,
     });
     Scenario {

@@ -9,6 +9,7 @@ mod latency;
 mod layers;
 mod limits;
 mod resolved;
+mod tools;
 mod traffic;
 mod units;
 mod weather;
@@ -24,8 +25,10 @@ pub use latency::{Times, Try};
 pub use layers::{Layer, OuterLayer, UpstreamProxy};
 pub use limits::{Charge, LimitScope, LimitSpec, LimitUnit, Refill, RetryAfterForm, Settlement};
 pub use resolved::{
-    ClassModel, FailureModel, LatencyModel, LimitModel, Recorded, Scenario, TargetModel, TraceRow,
+    ClassModel, FailureModel, LatencyModel, LimitModel, Recorded, Scenario, TargetModel, ToolModel,
+    TraceRow,
 };
+pub use tools::{ReconciliationSpec, ToolSpec};
 pub use traffic::{
     Arrivals, ProfileUse, RateStep, TokenSpec, TraceColumns, TraceLayout, TraceUse, Traffic,
 };

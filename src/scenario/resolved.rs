@@ -34,6 +34,11 @@ pub struct Scenario {
 }
 
 impl Scenario {
+    /// Whether effects outside the model are followed.
+    pub fn has_tools(&self) -> bool {
+        self.classes.iter().any(|class| class.tool.is_some())
+    }
+
     /// Whether anybody but the gateway repeats.
     pub fn has_layers(&self) -> bool {
         let outer = self.classes.iter().flat_map(|class| &class.outer);
@@ -136,8 +141,27 @@ pub struct ClassModel {
     pub outer: [Option<OuterLayer>; 2],
     /// Requests to expect from warm-up to horizon.
     pub expected: f64,
+    /// The tool that writes, where its effects are followed.
+    pub tool: Option<ToolModel>,
     /// Loaded arrivals, where they come from a file.
     pub recorded: Option<Recorded>,
+}
+
+/// A tool that writes.
+#[derive(Clone, Debug)]
+pub struct ToolModel {
+    /// How far into its output an attempt calls it.
+    pub at: Share,
+    /// From the call until it has written or failed.
+    pub takes: Dist,
+    /// Share of calls that fail.
+    pub failures: Share,
+    /// Share of actions whose tool knows the key again.
+    pub deduplicates: Share,
+    /// How long one look at its record takes.
+    pub look: Dist,
+    /// Share of looks after which it stays unknown what was done.
+    pub unknown: Share,
 }
 
 /// Arrivals loaded from a file.

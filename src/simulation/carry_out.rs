@@ -46,6 +46,7 @@ impl Simulation<'_> {
                         self.turn_to_rival(attempt.request.slot as usize, sink);
                     }
                 }
+                Action::Reconcile(attempt) => self.ask_record(now, attempt),
                 Action::Finish { request, ref result } => {
                     self.close(now, request, result, world, sink);
                 }
@@ -89,6 +90,8 @@ impl Simulation<'_> {
             return;
         }
         self.proxies.hold(now, send);
+        let tool_at = self.plan_tool(send.attempt);
+        let open = &mut self.open[slot];
         let before = open.sent_to.iter().filter(|t| **t == send.target.0).count() as u32;
         open.sent_to.push(send.target.0);
         let nth_on_target = self.layers.count(slot, 0, before);
@@ -100,6 +103,7 @@ impl Simulation<'_> {
             nth_on_target,
             streamed: open.request.marks.has(Marks::STREAMED),
             headers_matter: self.headers_matter,
+            tool_at,
             deadline: now + send.timeout,
         };
         open.latest = Latest::InFlight(self.fleet.submit(now, &order));
@@ -123,10 +127,12 @@ impl Simulation<'_> {
         let (usage, bill) = match open.latest {
             Latest::InFlight(fleet) => {
                 let bill = self.fleet.abort(now, fleet);
+                self.end_tool(attempt, self.fleet.runs_on(fleet));
                 (bill.usage, bill.money)
             }
             _ => (Usage::default(), Money::ZERO),
         };
+        let open = &mut self.open[attempt.request.slot as usize];
         let end = End { status: 0, failure: class, phase: None, cancelled: true, usage, bill };
         open.end_latest(now, &end);
         if open.row.was_sent {

@@ -152,6 +152,7 @@ impl Simulation<'_> {
                     self.tell(now, Event::NotSent(attempt), world, sink);
                 }
             }
+            Occurrence::Record(attempt) => self.on_record(now, attempt, world, sink),
             Occurrence::UpstreamCall(attempt) => self.on_upstream_call(now, attempt),
             Occurrence::Layer { action, epoch } => self.on_layer(now, action, epoch, world, sink),
             Occurrence::Ask { closed_loop, user } if self.takes_in(now, world) => {
@@ -187,11 +188,19 @@ impl Simulation<'_> {
         sink: &mut impl Sink,
     ) {
         let attempt = notice.attempt;
+        if let NoticeKind::CallsTool(key) = notice.kind {
+            return self.on_tool_call(now, attempt, key, sink);
+        }
         let open = &mut self.open[attempt.request.slot as usize];
         if !open.take_up(attempt) {
             return;
         }
+        if matches!(notice.kind, NoticeKind::Ended { .. } | NoticeKind::Failed { .. }) {
+            self.end_tool(attempt, false);
+        }
+        let open = &mut self.open[attempt.request.slot as usize];
         match notice.kind {
+            NoticeKind::CallsTool(_) => {}
             NoticeKind::Headers => {
                 open.row.headers = Some(now);
                 self.tell(now, Event::Headers(attempt), world, sink);

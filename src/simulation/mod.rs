@@ -14,6 +14,7 @@ mod open;
 mod pool;
 mod proxy;
 mod recovery;
+mod tools;
 mod watch;
 
 use windtunnel_policy::config::{FirstToken, Policy, Problem};
@@ -27,6 +28,7 @@ use self::occurrence::Occurrence;
 use self::open::{Asker, Open};
 use self::pool::Pool;
 use self::proxy::Proxies;
+use self::tools::Tools;
 use self::watch::Watch;
 use crate::fleet::{Fleet, Notice};
 use crate::ledger::Ledger;
@@ -51,6 +53,7 @@ pub struct Simulation<'s> {
     open: Vec<Open>,
     layers: Actions,
     proxies: Proxies,
+    tools: Tools,
     measured_open: u64,
     asked: Vec<Vec<u32>>,
     next_index: u64,
@@ -113,6 +116,7 @@ impl<'s> Simulation<'s> {
             open: Vec::with_capacity(1024),
             layers: Actions::new(scenario),
             proxies: Proxies::new(scenario),
+            tools: Tools::new(),
             measured_open: 0,
             asked: Vec::new(),
             next_index: 0,
@@ -217,6 +221,7 @@ impl<'s> Simulation<'s> {
         self.pool.reset();
         self.watch.reset(world);
         self.layers.reset();
+        self.tools.clear();
         self.measured_open = 0;
         self.ledger = Ledger::default();
         self.next_index = world.requests.len() as u64;

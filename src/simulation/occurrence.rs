@@ -14,6 +14,8 @@ pub(super) enum Occurrence {
     NotSent(AttemptRef),
     /// A proxy behind the gateway calls its provider again for this attempt.
     UpstreamCall(AttemptRef),
+    /// A look at the record of the tool this attempt may have called is over.
+    Record(AttemptRef),
     /// A layer outside the gateway gives a try up, or sends an action again; stale unless `epoch`
     /// is the action's.
     Layer {

@@ -103,6 +103,8 @@ impl Simulation<'_> {
             return;
         }
         let target = open.row.target;
+        let tool_at = self.plan_tool(attempt);
+        let open = &mut self.open[slot];
         let nth = open.sent_to.iter().filter(|t| **t == target.0).count() as u32 - 1;
         let order = Order {
             request: &open.request,
@@ -112,6 +114,7 @@ impl Simulation<'_> {
             nth_on_target: self.layers.count(slot, open.row.hidden_calls, nth),
             streamed: open.request.marks.has(Marks::STREAMED),
             headers_matter: self.headers_matter,
+            tool_at,
             deadline: self.proxies.of(attempt).0,
         };
         open.latest = Latest::InFlight(self.fleet.submit(now, &order));

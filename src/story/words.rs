@@ -39,6 +39,10 @@ impl Names {
                 }
                 text + ", " + &failure.phase.name().replace('_', " ")
             }
+            Event::Reconciled { attempt, record } => {
+                let record = record.name().replace('_', " ");
+                format!("the record of attempt {}'s tool says: {record}", attempt.number)
+            }
             Event::NotSent(attempt) => {
                 format!("attempt {} is not sent: no connection free", attempt.number)
             }
@@ -93,6 +97,9 @@ impl Names {
                 Decision::Await => "decides: await the other attempt".into(),
                 Decision::Stop(reason) => format!("decides: stop ({})", reason.name()),
             },
+            Action::Reconcile(attempt) => {
+                format!("asks what the tool of attempt {} did", attempt.number)
+            }
             Action::Finish { result, .. } => finish(result),
             Action::Breaker { breaker, state, until } => {
                 let name = &self.breakers[usize::from(*breaker)];

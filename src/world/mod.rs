@@ -240,6 +240,9 @@ impl Marks {
     /// Its caller cancels for reasons of its own (`patience` says when): outside all measures.
     pub const CANCELS: Marks = Marks(16);
 
+    /// Its attempts call a tool that writes.
+    pub const CALLS_TOOL: Marks = Marks(32);
+
     /// Both together.
     pub const fn with(self, other: Marks) -> Marks {
         Marks(self.0 | other.0)

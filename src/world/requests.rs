@@ -23,7 +23,7 @@ pub(super) struct ClassDraws {
     cancels_after: Option<Dist>,
     reference: Reference,
     /// Shares of requests that bear a mark, and what decides it.
-    marks: [(Marks, Purpose, Share); 5],
+    marks: [(Marks, Purpose, Share); 6],
 }
 
 /// What is asked of the reference target.
@@ -51,6 +51,8 @@ impl ClassDraws {
             let problem = "`tokens` must give input and output: no trace or profile has them";
             return Err(WorldError::traffic(&class.name, problem));
         }
+        let tools = scenario.file.classes[&class.name].tools.as_ref();
+        let calls = tools.map_or(Share::ZERO, |tools| tools.calls);
         Ok(ClassDraws {
             class: id as u16,
             key: world.child(NameHash::of(&class.name).as_u64()),
@@ -71,6 +73,7 @@ impl ClassDraws {
                 (Marks::REFUSED, Purpose::Refusal, traffic.refusals),
                 (Marks::BLOCKED, Purpose::ContentFilter, traffic.content_policy),
                 (Marks::CANCELS, Purpose::CallerCancels, traffic.caller_cancels),
+                (Marks::CALLS_TOOL, Purpose::ToolUse, calls),
             ],
         })
     }

@@ -305,6 +305,7 @@ impl<'a> Run<'a> {
             nth_on_target: u32::from(again),
             streamed: request.marks.has(Marks::STREAMED),
             headers_matter: true,
+            tool_at: None,
             deadline: request.at + request.patience,
         };
         let handle = self.fleet.submit(request.at, &order);

@@ -273,6 +273,7 @@ impl Naive<'_> {
                     self.agenda.push(((at, TIMER, i, epoch as u16, 0), What::Wakes(i, epoch)));
                 }
                 Action::Cancel { attempt, class } => self.abort(attempt, class),
+                Action::Reconcile(_) => unreachable!("no policy here asks what tools did"),
                 Action::Release(attempt) => {
                     let now = self.now;
                     self.opened(attempt.request).released.get_or_insert(now);

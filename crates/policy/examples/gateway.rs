@@ -137,6 +137,8 @@ impl Pending {
             Action::Cancel { .. } => self.flight = None,
             // From here on the output would be copied to the client as it comes.
             Action::Release(_) => {}
+            // No tools here. A gateway that has them asks their record, and tells the router.
+            Action::Reconcile(_) => {}
             Action::Decided { attempt, decision } => {
                 println!("attempt {} failed: {decision:?}", attempt.number);
             }

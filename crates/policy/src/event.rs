@@ -1,7 +1,7 @@
 //! What goes into the router, and what comes out.
 
 use crate::config::RecoveryAction;
-use crate::outcome::{Answer, Failure, FailureClass, Usage};
+use crate::outcome::{Answer, Execution, Failure, FailureClass, Usage};
 use crate::target::{ClassId, TargetId};
 use crate::{Duration, Instant, Money};
 
@@ -78,6 +78,14 @@ pub enum Event {
     },
     /// The attempt could not be sent: no connection in the gateway's own pool. Blames no target.
     NotSent(AttemptRef),
+    /// What the record says of the tool that a failed attempt may have called: the answer to
+    /// [`Action::Reconcile`].
+    Reconciled {
+        /// The attempt.
+        attempt: AttemptRef,
+        /// How far the tool's execution came.
+        record: Execution,
+    },
     /// A timer set by [`Action::SetTimer`] fired.
     Timer {
         /// The request it was set for.
@@ -127,6 +135,10 @@ pub enum Action {
         /// What was decided, and why.
         decision: Decision,
     },
+    /// Ask the record of the tool that this attempt, which failed, may have called. Until it says
+    /// that nothing stands in the way, nothing follows. Where it says `succeeded`, the next attempt
+    /// continues with the stored result and does not call the tool again.
+    Reconcile(AttemptRef),
     /// The request is closed. Exactly one per request, and the last action for it.
     Finish {
         /// The closed request.
@@ -153,6 +165,7 @@ impl Action {
             Action::SetTimer { request, .. } | Action::Finish { request, .. } => Some(*request),
             Action::Cancel { attempt, .. }
             | Action::Release(attempt)
+            | Action::Reconcile(attempt)
             | Action::Decided { attempt, .. } => Some(attempt.request),
             Action::Breaker { .. } => None,
         }
@@ -233,6 +246,8 @@ pub enum StopReason {
     Committed,
     /// Gate 3: the operation may have had effects.
     NotIdempotent,
+    /// Gate 3: the tool was called and has failed.
+    ToolFailed,
     /// Gate 4: attempts spent.
     Attempts,
     /// Gate 4: not enough time for a useful attempt.
@@ -260,6 +275,7 @@ impl StopReason {
             StopReason::FailureClass => "failure_class",
             StopReason::Committed => "committed",
             StopReason::NotIdempotent => "not_idempotent",
+            StopReason::ToolFailed => "tool_failed",
             StopReason::Attempts => "attempts",
             StopReason::Deadline => "deadline",
             StopReason::AddedLatency => "added_latency",

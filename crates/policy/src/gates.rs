@@ -108,7 +108,7 @@ fn depth(reason: StopReason) -> u8 {
         StopReason::Committed => 1,
         // "No other target" says less than "attempts spent on this one".
         StopReason::NoEligibleTarget => 2,
-        StopReason::NotIdempotent => 3,
+        StopReason::NotIdempotent | StopReason::ToolFailed => 3,
         StopReason::Attempts => 4,
         StopReason::Deadline => 5,
         StopReason::AddedLatency => 6,

@@ -175,3 +175,37 @@ impl Answer {
         }
     }
 }
+
+/// How far the execution of a tool came, by its durable record: the key is the user's operation's,
+/// and not the attempt's.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+pub enum Execution {
+    /// It was not called and will not be.
+    NotCalled,
+    /// It may still be called.
+    Planned,
+    /// It runs.
+    Started,
+    /// It has run, and its result is stored.
+    Succeeded,
+    /// It has failed.
+    Failed,
+    /// Nobody will ever say.
+    Unknown,
+}
+
+impl Execution {
+    /// The state's name in files and the ledger.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Execution::NotCalled => "not_called",
+            Execution::Planned => "planned",
+            Execution::Started => "started",
+            Execution::Succeeded => "succeeded",
+            Execution::Failed => "failed",
+            Execution::Unknown => "unknown",
+        }
+    }
+}

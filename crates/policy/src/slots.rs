@@ -20,6 +20,8 @@ pub(crate) enum Stage {
     InFlight,
     /// It waits for its next attempt.
     Waiting,
+    /// It waits for the record of a tool that may have been called.
+    Reconciling,
     /// Recovery is over; a useless wait precedes the result.
     Closing(StopReason),
 }
@@ -76,12 +78,14 @@ pub(crate) struct Lapse {
     pub(crate) waited: bool,
     /// Nothing was sent, so nothing can have happened.
     pub(crate) unsent: bool,
+    /// The record of the tool says that nothing stands in the way of another attempt.
+    pub(crate) settled: bool,
 }
 
 impl Lapse {
     /// A failure with no more to say than its class.
     pub(crate) const fn new(class: FailureClass) -> Lapse {
-        Lapse { class, status: 0, hint: None, waited: false, unsent: false }
+        Lapse { class, status: 0, hint: None, waited: false, unsent: false, settled: false }
     }
 }
 

@@ -41,6 +41,7 @@ impl Stopped {
                 StopReason::FailureClass
                 | StopReason::Committed
                 | StopReason::NotIdempotent
+                | StopReason::ToolFailed
                 | StopReason::KillSwitch,
                 _,
             ) => Outcome::PolicyStop,

@@ -155,6 +155,11 @@ impl Actions {
         self.of_slot.get(slot).copied().filter(|&action| action != NONE)
     }
 
+    /// The number of an action in its run: that of its first request.
+    pub(in crate::simulation) fn number(&self, action: u32) -> u64 {
+        self.places[action as usize].asked.index
+    }
+
     /// What a draw counts for a call: `nth` of its request at the target, `call` of the proxy.
     #[inline]
     pub(in crate::simulation) fn count(&self, slot: usize, call: u8, nth: u32) -> u32 {

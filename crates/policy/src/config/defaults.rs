@@ -19,6 +19,7 @@ impl Default for Policy {
             envelope: Envelope::default(),
             timeouts: Timeouts::default(),
             matrix: Matrix::default(),
+            side_effects: SideEffectRule::default(),
             backoff: Backoff::default(),
             retry_after: RetryAfter::default(),
             breakers: Vec::new(),

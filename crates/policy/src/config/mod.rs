@@ -9,6 +9,7 @@ mod budget;
 mod defaults;
 mod matrix;
 mod selection;
+mod side_effects;
 mod timing;
 mod validate;
 
@@ -23,6 +24,7 @@ pub use breaker::{
 pub use budget::{BudgetKind, ChargedTo, RetryBudget};
 pub use matrix::{Blame, FailoverRule, Matrix, RetryRule, Row, SubstitutionRule};
 pub use selection::{Hedge, Outlier, Replicas, Selection, Sharing, Sticky, Strategy};
+pub use side_effects::SideEffectRule;
 pub use timing::{
     Backoff, FirstToken, Jitter, RetryAfter, RetryAfterMode, RetryAfterSource, Streaming, Timeouts,
     TotalCovers, WaitTooLong,
@@ -83,6 +85,11 @@ pub struct Policy {
     pub timeouts: Timeouts,
     /// What each failure class allows.
     pub matrix: Matrix,
+    /// What follows where a tool that writes may have been called.
+    // Not written where it is the default: the data, and so the hash, of a policy without it stays.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "SideEffectRule::is_default"))]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = SideEffectRule::default())))]
+    pub side_effects: SideEffectRule,
     /// Waits before a same-route retry.
     pub backoff: Backoff,
     /// What a provider's wait hint does.

@@ -40,6 +40,8 @@ pub struct Life {
     pub(super) unexplained: bool,
     /// Something may have been written: no attempt may follow.
     pub(super) ambiguous: bool,
+    /// What the tool of the latest attempt did was asked.
+    pub(super) asked: bool,
     on_target: Vec<u16>,
     in_group: Vec<u16>,
     /// The attempt whose output was passed on.
@@ -81,6 +83,7 @@ impl Life {
             latest: None,
             unexplained: false,
             ambiguous: false,
+            asked: false,
             on_target: vec![0; topology.targets.len()],
             in_group: vec![0; groups],
             released_by: None,
@@ -173,6 +176,7 @@ impl Life {
         let beside = usize::from(self.flying.is_some());
         (self.places[beside], self.paid[beside]) = (Some(destination), paid);
         self.latest = Some(destination);
+        self.asked = false;
         match self.flying {
             None => (self.flying, self.phase) = (Some(send.attempt), Phase::BeforeHeaders),
             Some(_) => (self.hedge, self.hedge_phase) = (Some(send.attempt), Phase::BeforeHeaders),

@@ -13,7 +13,7 @@ use crate::config::{AllUnavailable, BudgetKind, ChargedTo, RecoveryAction};
 use crate::event::{
     Action, AttemptRef, BreakerState, Decision, Event, Outcome, Request, RequestRef, Send, Terminal,
 };
-use crate::outcome::{Answer, Phase, Usage};
+use crate::outcome::{Answer, Execution, Phase, Usage};
 use crate::target::TargetId;
 use crate::{Instant, Share};
 
@@ -225,6 +225,13 @@ impl<S: Subject> Watched<S> {
             }
             Event::Headers(attempt) => self.came_to(attempt, Phase::BeforeOutput),
             Event::FirstOutput(attempt) => self.came_to(attempt, Phase::AfterOutput),
+            Event::Reconciled { attempt, record } => {
+                let known = matches!(record, Execution::NotCalled | Execution::Succeeded);
+                if let Some(life) = self.lives.get_mut(&attempt.request) {
+                    let answers = life.asked && attempt.number == life.attempts;
+                    life.ambiguous &= !(known && answers);
+                }
+            }
             Event::NotSent(attempt) => {
                 if let Some(life) = flying(&mut self.lives, attempt) {
                     life.over(attempt);
@@ -320,6 +327,13 @@ impl<S: Subject> Watched<S> {
                 let open = (state == BreakerState::Open).then_some(until);
                 self.open_until[usize::from(breaker)] = open;
                 Ok(())
+            }
+            Action::Reconcile(attempt) => {
+                let life = life(&mut self.lives, attempt.request);
+                life.asked = true;
+                Promise::OneAtATime.holds(life.flying.is_none(), || {
+                    format!("attempt {} is in flight, and its tool is asked for", attempt.number)
+                })
             }
             Action::Finish { request, result } => self.check_finish(request, result),
         }

@@ -26,6 +26,9 @@ impl Router {
 
     /// The latest attempt failed as the slot's lapse says: what now?
     pub(super) fn recover(&mut self, i: usize, out: &mut Vec<Action>) {
+        if self.must_reconcile(i) {
+            return self.reconcile(i, out);
+        }
         match self.decide(i) {
             Ok(choice) => {
                 let action = choice.action.expect("a recovery has a kind");
@@ -133,7 +136,8 @@ impl Router {
             return Err(StopReason::NotIdempotent);
         }
         let row = self.policy.matrix.row(slot.lapse.class);
-        gates::idempotency(slot.lapse.class, row, !slot.lapse.unsent, self.class(i).writes)
+        let uncertain = !slot.lapse.unsent && !slot.lapse.settled;
+        gates::idempotency(slot.lapse.class, row, uncertain, self.class(i).writes)
     }
 
     pub(super) fn any_kind(

@@ -145,6 +145,7 @@ impl Router {
             Stage::Free => unreachable!("a handle to a free slot is stale"),
             Stage::InFlight => self.on_due(i, out),
             Stage::Waiting => self.resume(i, out),
+            Stage::Reconciling => self.give_up_reconciling(i, out),
             Stage::Closing(reason) => self.finish_stopped(i, reason.into(), out),
         }
     }
@@ -160,6 +161,9 @@ impl Router {
                 self.decided(i, Decision::Stop(StopReason::CallerCancelled), out);
             }
             Stage::Waiting => self.give_up_next(i),
+            Stage::Reconciling => {
+                self.decided(i, Decision::Stop(StopReason::CallerCancelled), out);
+            }
             Stage::Closing(_) => {}
         }
         self.finish_stopped(i, StopReason::CallerCancelled.into(), out);

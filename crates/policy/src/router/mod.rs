@@ -4,6 +4,7 @@
 mod attempt;
 mod decide;
 mod events;
+mod reconcile;
 mod results;
 
 use alloc::vec::Vec;
@@ -31,6 +32,8 @@ use crate::target::{TargetId, Topology};
 ///   [`Event::Timer`] with its epoch; late, or after the request has ended, is harmless.
 /// - Before delivering a timer, deliver [`Event::Progress`] where a stream has moved since: an
 ///   idle timeout knows only what it was told.
+/// - On [`Action::Reconcile`], ask the record of the tool the attempt may have called, and deliver
+///   what it says as [`Event::Reconciled`]: once, or again when it says more.
 /// - Report every attempt's end once: `Ended`, `Failed` or `NotSent`. Of an attempt that the
 ///   router cancelled nothing more is needed; what still comes is ignored.
 ///
@@ -109,6 +112,7 @@ impl Router {
                 self.on_ended(attempt, usage, answer, actions);
             }
             Event::Failed { attempt, failure } => self.on_failed(attempt, failure, actions),
+            Event::Reconciled { attempt, record } => self.on_reconciled(attempt, record, actions),
             Event::NotSent(attempt) => self.on_not_sent(attempt, actions),
             Event::Timer { request, epoch } => self.on_timer(request, epoch, actions),
             Event::Cancelled(request) => self.on_cancelled(request, actions),

@@ -7,7 +7,7 @@ use windtunnel_policy::config::{
     TotalCovers, Trip, WaitTooLong,
 };
 use windtunnel_policy::event::{AttemptRef, Event, Request, RequestRef};
-use windtunnel_policy::outcome::{Answer, Failure, FailureClass, Phase, Usage};
+use windtunnel_policy::outcome::{Answer, Execution, Failure, FailureClass, Phase, Usage};
 use windtunnel_policy::promises::{Broken, Moment, Watched};
 use windtunnel_policy::target::{
     Capabilities, ClassId, Group, Role, RouteClass, SideEffects, Target, TargetId, Topology,
@@ -35,6 +35,8 @@ enum What {
     Ends(Answer),
     Fails(FailureClass, Option<u64>),
     NotSent,
+    /// What the tool's record says of the latest attempt.
+    Record(Execution),
     Cancels,
     Switches {
         target: Option<u16>,
@@ -128,6 +130,11 @@ fn event(watched: &Watched<Router>, step: &Step, id: u64, now: Instant) -> Optio
             Event::Failed { attempt: flying?, failure }
         }
         What::NotSent => Event::NotSent(flying?),
+        What::Record(record) => {
+            let request = *nth?;
+            let attempt = AttemptRef { request, number: watched.lives[&request].attempts };
+            Event::Reconciled { attempt, record }
+        }
         What::Cancels => Event::Cancelled(*nth?),
         What::Switches { target, off } => {
             let targets = watched.subject.topology().targets.len() as u16;
@@ -165,6 +172,15 @@ fn step() -> impl Strategy<Value = Step> {
         2 => (class, hint.clone()).prop_map(|(class, hint)| What::Fails(class, hint)),
         10 => (transient, hint).prop_map(|(class, hint)| What::Fails(class, hint)),
         2 => Just(What::NotSent),
+        5 => prop::sample::select(vec![
+            Execution::NotCalled,
+            Execution::Planned,
+            Execution::Started,
+            Execution::Succeeded,
+            Execution::Failed,
+            Execution::Unknown,
+        ])
+        .prop_map(What::Record),
         2 => Just(What::Cancels),
         1 => (prop::option::of(0_u16..4), any::<bool>())
             .prop_map(|(target, off)| What::Switches { target, off }),
@@ -340,6 +356,7 @@ fn policy() -> impl Strategy<Value = Policy> {
         prop::sample::select(vec![WaitTooLong::FailOver, WaitTooLong::Stop, WaitTooLong::Backoff]),
         any::<bool>(),
         prop::option::of((0_u64..300, 1_u64..600)),
+        any::<bool>(),
     );
     (attempts(), timing, waits, health, choice, rest).prop_map(
         |(attempts, timing, waits, health, choice, rest)| {
@@ -365,6 +382,7 @@ fn policy() -> impl Strategy<Value = Policy> {
             p.selection.strategy = choice.0;
             p.selection.sticky = if choice.1 { Sticky::Session } else { Sticky::No };
             p.selection.panic_threshold = choice.2;
+            p.side_effects.reconcile = rest.4;
             p.backoff.jitter = rest.0;
             p.retry_after.too_long = rest.1;
             p.hedge = rest.3.filter(|_| p.attempts.max > 1).map(|(at_least, prior)| Hedge {

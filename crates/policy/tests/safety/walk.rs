@@ -3,10 +3,10 @@
 
 use windtunnel_policy::config::{
     AllUnavailable, Backoff, Breaker, BudgetKind, ChargedTo, Hedge, Jitter, LoopOrder, Policy,
-    RecoveryAction, RetryBudget, Streaming, Trip,
+    RecoveryAction, RetryBudget, SideEffectRule, Streaming, Trip,
 };
 use windtunnel_policy::event::{AttemptRef, Event, Request, RequestRef};
-use windtunnel_policy::outcome::{Answer, Failure, FailureClass, Phase, Usage};
+use windtunnel_policy::outcome::{Answer, Execution, Failure, FailureClass, Phase, Usage};
 use windtunnel_policy::promises::{Broken, Watched};
 use windtunnel_policy::target::{
     Capabilities, ClassId, Group, Role, RouteClass, SideEffects, Target, TargetId, Topology,
@@ -22,12 +22,14 @@ enum Step {
     Ends(Answer),
     Fails(FailureClass),
     NotSent,
+    /// The record of the tool says this of the latest attempt.
+    Record(Execution),
     Cancel,
     /// Nothing, until the timer.
     Time,
 }
 
-const STEPS: [Step; 12] = [
+const STEPS: [Step; 16] = [
     Step::FirstOutput,
     Step::Ends(Answer::Valid),
     Step::Ends(Answer::Invalid),
@@ -38,6 +40,10 @@ const STEPS: [Step; 12] = [
     Step::Fails(FailureClass::ContextOverflow),
     Step::Fails(FailureClass::SideEffectUnknown),
     Step::NotSent,
+    Step::Record(Execution::NotCalled),
+    Step::Record(Execution::Started),
+    Step::Record(Execution::Failed),
+    Step::Record(Execution::Unknown),
     Step::Cancel,
     Step::Time,
 ];
@@ -50,6 +56,13 @@ fn retry_then_failover() {
 #[test]
 fn failover_first_with_writes() {
     let policy = policy(LoopOrder::FailoverThenRetry);
+    assert!(walk_all(policy, topology(SideEffects::WritePossible)) > 2_000);
+}
+
+#[test]
+fn writes_with_a_record_of_tools() {
+    let mut policy = policy(LoopOrder::RetryThenFailover);
+    policy.side_effects = SideEffectRule { reconcile: true, longest: Duration::from_millis(300) };
     assert!(walk_all(policy, topology(SideEffects::WritePossible)) > 2_000);
 }
 
@@ -172,7 +185,11 @@ fn take(
     let event = match (step, flying) {
         (Step::Time, _) => return watched.fire_next_timer(),
         (Step::Cancel, _) => Event::Cancelled(request),
-        (_, None) => return Ok(false),
+        (Step::Record(record), None) if asked(watched) => {
+            let number = watched.lives[&request].attempts;
+            Event::Reconciled { attempt: AttemptRef { request, number }, record }
+        }
+        (Step::Record(_), _) | (_, None) => return Ok(false),
         (Step::FirstOutput, Some(attempt)) => Event::FirstOutput(attempt),
         (Step::NotSent, Some(attempt)) => Event::NotSent(attempt),
         (Step::Ends(answer), Some(attempt)) => {
@@ -182,6 +199,11 @@ fn take(
     };
     watched.feed(now, event)?;
     Ok(true)
+}
+
+/// Whether the policy asks records at all.
+fn asked(watched: &Watched<Router>) -> bool {
+    watched.subject.policy().side_effects.reconcile
 }
 
 fn failure(class: FailureClass) -> Failure {

@@ -11,7 +11,7 @@ mod wording;
 use std::collections::{BTreeMap, BTreeSet};
 
 use windtunnel_policy::event::{Action, AttemptRef, Event, Request, RequestRef};
-use windtunnel_policy::outcome::{Answer, Failure, FailureClass, Phase, Usage};
+use windtunnel_policy::outcome::{Answer, Execution, Failure, FailureClass, Phase, Usage};
 use windtunnel_policy::target::{ClassId, Topology};
 use windtunnel_policy::text::parse_duration;
 use windtunnel_policy::{Duration, Instant, Router};
@@ -147,6 +147,10 @@ impl Stage {
             [name, "headers"] => Ok(Event::Headers(self.attempt(name)?)),
             [name, "first", "output"] => Ok(Event::FirstOutput(self.attempt(name)?)),
             [name, "progress"] => Ok(Event::Progress { attempt: self.attempt(name)?, at: now }),
+            [name, "record", state] => {
+                let attempt = self.attempt(name)?;
+                Ok(Event::Reconciled { attempt, record: record(state)? })
+            }
             [name, "not", "sent"] => Ok(Event::NotSent(self.attempt(name)?)),
             [name, "ends", facts @ ..] => {
                 let answer = match facts.first() {
@@ -199,6 +203,14 @@ impl Stage {
 fn kill(topology: &Topology, name: &str, off: bool) -> Result<Event, String> {
     let target = Some(setting::target_id(topology, name)?);
     Ok(Event::KillSwitch { target, off })
+}
+
+fn record(state: &str) -> Result<Execution, String> {
+    use Execution::{Failed, NotCalled, Planned, Started, Succeeded, Unknown};
+    [NotCalled, Planned, Started, Succeeded, Failed, Unknown]
+        .into_iter()
+        .find(|record| record.name() == state)
+        .ok_or_else(|| format!("no record says `{state}`"))
 }
 
 fn usage(facts: &[&str]) -> Result<Usage, String> {

@@ -57,6 +57,9 @@ impl Names {
                     format!("{} is over: stop, {}", self.attempt(*attempt), reason.name())
                 }
             },
+            Action::Reconcile(attempt) => {
+                format!("ask what the tool of {} did", self.attempt(*attempt))
+            }
             Action::Finish { request, result } => self.finish(*request, result),
             Action::Breaker { breaker, state, until } => {
                 let until = match state {

@@ -47,6 +47,7 @@ impl Policy {
         envelope(&self.envelope, &mut found);
         timeouts(&self.timeouts, &mut found);
         matrix(&self.matrix, &mut found);
+        found.some_time(self.side_effects.longest, "side_effects.longest");
         backoff(&self.backoff, &mut found);
         retry_after(&self.retry_after, &mut found);
         health::check(self, &mut found);
