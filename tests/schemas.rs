@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use windtunnel::check::kind_of;
 use windtunnel::input::{SourceFile, read_yaml};
-use windtunnel::library::{Kind, list};
+use windtunnel::library::{Kind, Shipped, drills, list};
 use windtunnel::schema::{schema, schema_text};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
@@ -17,6 +17,15 @@ fn schema_path(kind: Kind) -> PathBuf {
         Kind::Profile => "profile",
     };
     Path::new(ROOT).join(format!("docs/schema/{word}.schema.json"))
+}
+
+/// The shipped files of a kind; the scenarios of the drills are scenarios.
+fn shipped(kind: Kind) -> Vec<Shipped> {
+    let mut files = list(kind);
+    if kind == Kind::Scenario {
+        files.extend(drills());
+    }
+    files
 }
 
 /// To write them anew: `UPDATE_DOCS=1 cargo test --test schemas`.
@@ -43,7 +52,7 @@ fn shipped_files_fit_their_schema_and_tell_editors() {
         let validator = jsonschema::validator_for(&schema).expect("the schema is one");
         let relative =
             format!("docs/schema/{}", schema_path(kind).file_name().expect("a name").display());
-        for shipped in list(kind) {
+        for shipped in shipped(kind) {
             // Profiles are made by the program: nobody edits them.
             let comment = format!("# yaml-language-server: $schema=../{relative}");
             if kind != Kind::Profile {
@@ -83,7 +92,7 @@ fn schemas_refuse_what_the_reader_refuses() {
 #[test]
 fn shipped_files_are_called_as_they_say_and_hold_no_mistake() {
     for kind in Kind::ALL {
-        for shipped in list(kind) {
+        for shipped in shipped(kind) {
             let path = Path::new(ROOT).join(&shipped.path);
             let checked = windtunnel::check::check_file(&path);
             assert_eq!(checked.map_err(|e| e.to_string()), Ok(kind), "{}", shipped.path);

@@ -74,7 +74,7 @@ fn put_through(
 
 fn listing() -> String {
     let line = |drill: &Drill| {
-        let core = match drill.held_by {
+        let core = match drill.held_by() {
             HeldBy::Policy => "",
             HeldBy::Core => " (held by the core, whatever a policy says)",
         };

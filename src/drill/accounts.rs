@@ -5,6 +5,7 @@ use windtunnel_policy::Money;
 use super::advice::CORE;
 use super::evidence::{Case, Evidence};
 use super::finding::{Breach, Finding, Sight, each, together};
+use super::rules;
 use crate::record::AttemptRow;
 
 pub(super) fn reconcile(evidence: &Evidence<'_>) -> Vec<Finding> {
@@ -30,14 +31,8 @@ pub(super) fn reconcile(evidence: &Evidence<'_>) -> Vec<Finding> {
         })
     };
     vec![
-        each(
-            "Each attempt costs price times billed tokens.",
-            all(),
-            bills,
-            core,
-            "no request came",
-        ),
-        each("Each request costs the sum of its attempts.", all(), sums, core, "no request came"),
+        each(rules::BILLS, all(), bills, core, "no request came"),
+        each(rules::SUMS, all(), sums, core, "no request came"),
         totals(evidence),
     ]
 }
@@ -56,7 +51,7 @@ fn pico(money: Money) -> u128 {
 }
 
 fn totals(evidence: &Evidence<'_>) -> Finding {
-    let rule = "The totals of each route class are the sums of its measured requests.";
+    let rule = rules::TOTALS;
     let mut wrong = None;
     for (id, totals) in evidence.totals.classes.iter().enumerate() {
         let measured =

@@ -5,18 +5,17 @@ use windtunnel_policy::{Duration, Instant};
 use super::advice::NO_FAILOVER;
 use super::evidence::{Case, Evidence};
 use super::finding::{Breach, Finding, not_applicable, together};
+use super::rules;
 use crate::record::AttemptRow;
-
-const MOVES: &str = "In the second half of the outage at most a tenth of the requests go there.";
-const PROBES: &str = "Until it has answered again, at most half of the requests go there.";
-const RETURNS: &str = "At the end, at least half of the requests go there again.";
 
 /// Attempts shown of a crowd.
 const SHOWN: usize = 8;
 
 pub(super) fn moves_and_probes(evidence: &Evidence<'_>) -> Vec<Finding> {
     if !evidence.policy.attempts.allow_failover {
-        return [MOVES, PROBES, RETURNS].map(|rule| not_applicable(rule, NO_FAILOVER)).into();
+        return [rules::MOVES, rules::PROBES, rules::RETURNS]
+            .map(|rule| not_applicable(rule, NO_FAILOVER))
+            .into();
     }
     let outage = &evidence.world.weather.incidents[0];
     vec![moves(evidence, outage.from, outage.to), probes(evidence, outage.to), returns(evidence)]
@@ -27,7 +26,7 @@ fn moves(evidence: &Evidence<'_>, from: Instant, to: Instant) -> Finding {
     let (asked, there) = between(evidence, half, to);
     let broken = there.len() as u64;
     together(
-        MOVES,
+        rules::MOVES,
         asked,
         (broken * 10 > asked).then(|| Breach {
             broken,
@@ -51,14 +50,14 @@ fn probes(evidence: &Evidence<'_>, over: Instant) -> Finding {
     there.sort_by_key(|row| row.sent);
     let answered = there.iter().filter_map(|row| row.first_output).min();
     let (Some(first), Some(answered)) = (there.first().map(|row| row.sent), answered) else {
-        return not_applicable(PROBES, "it was not tried again");
+        return not_applicable(rules::PROBES, "it was not tried again");
     };
     let arrived = |case: &&Case<'_>| (first..answered).contains(&case.request.arrived);
     let asked = evidence.cases.iter().filter(arrived).count() as u64;
     there.retain(|row| row.sent < answered);
     let sent = there.len() as u64;
     together(
-        PROBES,
+        rules::PROBES,
         sent,
         (sent * 2 > asked).then(|| Breach {
             broken: sent,
@@ -85,7 +84,7 @@ fn returns(evidence: &Evidence<'_>) -> Finding {
     let (asked, there) = between(evidence, to.saturating_sub(Duration::from_secs(60)), to);
     let broken = asked - there.len() as u64;
     together(
-        RETURNS,
+        rules::RETURNS,
         asked,
         (broken * 2 > asked).then(|| Breach {
             broken,

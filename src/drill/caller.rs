@@ -6,15 +6,15 @@ use windtunnel_policy::event::Outcome;
 use super::advice::{CORE, NO_FAILOVER};
 use super::evidence::{Case, Evidence};
 use super::finding::{Finding, Sight, each, not_applicable};
+use super::rules;
 use crate::record::AttemptRow;
 
-const NONE_AFTERWARDS: &str = "No attempt starts after the caller has cancelled.";
 /// Drill 3.
 pub(super) fn cancels(evidence: &Evidence<'_>) -> Vec<Finding> {
-    let rule = "At the cancellation the attempt in flight is aborted, and the request ends.";
+    let rule = rules::ENDS_WITH_IT;
     let all = || evidence.cases.iter();
     vec![
-        each(NONE_AFTERWARDS, all(), none_afterwards, core, "every request ended before"),
+        each(rules::NONE_AFTERWARDS, all(), none_afterwards, core, "every request ended before"),
         each(rule, all(), ends_with_it, core, "every request ended before"),
     ]
 }
@@ -56,11 +56,11 @@ fn ends_with_it(case: &Case<'_>) -> Sight {
 
 /// Drill 12.
 pub(super) fn cancels_pending(evidence: &Evidence<'_>) -> Vec<Finding> {
-    let rule = "A pending fallback attempt is aborted at the cancellation.";
+    let rule = rules::PENDING;
     if !evidence.policy.attempts.allow_failover {
         return vec![
             not_applicable(rule, NO_FAILOVER),
-            not_applicable(NONE_AFTERWARDS, NO_FAILOVER),
+            not_applicable(rules::NONE_AFTERWARDS, NO_FAILOVER),
         ];
     }
     let aborted =
@@ -77,7 +77,7 @@ pub(super) fn cancels_pending(evidence: &Evidence<'_>) -> Vec<Finding> {
     let otherwise = "no fallback attempt was pending when its caller cancelled";
     vec![
         each(rule, evidence.of("chat"), aborted, core, otherwise),
-        each(NONE_AFTERWARDS, evidence.of("chat"), nothing_more, core, otherwise),
+        each(rules::NONE_AFTERWARDS, evidence.of("chat"), nothing_more, core, otherwise),
     ]
 }
 

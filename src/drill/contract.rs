@@ -8,6 +8,7 @@ use windtunnel_policy::target::{Capabilities, TargetId};
 use super::advice::{CORE, ended};
 use super::evidence::{Case, Evidence};
 use super::finding::{Finding, Sight, each};
+use super::rules;
 
 /// Drill 5.
 pub(super) fn invalid_request(evidence: &Evidence<'_>) -> Vec<Finding> {
@@ -38,21 +39,21 @@ pub(super) fn invalid_request(evidence: &Evidence<'_>) -> Vec<Finding> {
     };
     vec![
         each(
-            "A malformed request ends with its own 400, after one attempt.",
+            rules::MALFORMED,
             evidence.of("malformed"),
             malformed,
             closed(FailureClass::ClientInvalid),
             "no request came",
         ),
         each(
-            "A blocked prompt is not sent again for the same model.",
+            rules::BLOCKED,
             evidence.of("blocked"),
             blocked,
             closed(FailureClass::ContentPolicy),
             "no request came",
         ),
         each(
-            "A valid refusal is returned as the result it is.",
+            rules::REFUSAL,
             evidence.of("refused"),
             refused,
             closed(FailureClass::Refusal),
@@ -83,7 +84,7 @@ pub(super) fn no_match(evidence: &Evidence<'_>) -> Vec<Finding> {
 }
 
 fn tools(evidence: &Evidence<'_>) -> Finding {
-    let rule = "A request that needs tools is never sent to a target without them.";
+    let rule = rules::TOOLS;
     let needed = Capabilities::named("tools").expect("tools are a capability");
     let look = |case: &Case<'_>| {
         let unable = |id: TargetId| !evidence.facts(id).capabilities.covers(needed);
@@ -94,7 +95,7 @@ fn tools(evidence: &Evidence<'_>) -> Finding {
 }
 
 fn schema(evidence: &Evidence<'_>) -> Finding {
-    let rule = "After an answer that breaks its schema, only validated targets are tried.";
+    let rule = rules::SCHEMA;
     let able = Capabilities::named("structured_output").expect("schemas are a capability");
     let look = |case: &Case<'_>| {
         let broken = |f| f == Some(FailureClass::ContractFailure);
@@ -117,7 +118,7 @@ fn schema(evidence: &Evidence<'_>) -> Finding {
 }
 
 fn delivered(evidence: &Evidence<'_>) -> Finding {
-    let rule = "An answer known to break its schema is never delivered as good.";
+    let rule = rules::DELIVERED;
     let look = |case: &Case<'_>| {
         let answered = matches!(case.request.result.outcome, Outcome::Answered(_));
         Sight::of((answered && !case.request.contract_success).then(|| ended(case)))
@@ -126,7 +127,7 @@ fn delivered(evidence: &Evidence<'_>) -> Finding {
 }
 
 fn window(evidence: &Evidence<'_>) -> Finding {
-    let rule = "A prompt is never sent to a target whose window it exceeds.";
+    let rule = rules::WINDOW;
     let look = |case: &Case<'_>| {
         let small = |id: TargetId| evidence.facts(id).context_tokens < case.asked.input;
         let wrong = case.attempts.iter().find(|row| small(row.target));
@@ -136,7 +137,7 @@ fn window(evidence: &Evidence<'_>) -> Finding {
 }
 
 fn overflow(evidence: &Evidence<'_>) -> Finding {
-    let rule = "A prompt that was too long goes on only to a larger window.";
+    let rule = rules::OVERFLOW;
     let look = |case: &Case<'_>| {
         let too_long = |f| f == Some(FailureClass::ContextOverflow);
         let Some(at) = case.attempts.iter().position(|row| too_long(row.failure)) else {

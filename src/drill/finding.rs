@@ -3,11 +3,51 @@
 use super::evidence::Case;
 use crate::record::{AttemptRow, RequestRow};
 
-/// One thing that must hold, and whether it did.
+/// One thing that must hold.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Rule {
+    /// What must hold, as one sentence.
+    pub text: &'static str,
+    /// Who sees to it.
+    pub held_by: HeldBy,
+}
+
+/// Who sees to it that a rule is kept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HeldBy {
+    /// The policy file: another file may break it.
+    Policy,
+    /// The policy core or the simulator: no policy file can break it.
+    Core,
+}
+
+impl Rule {
+    /// A rule for the policy file to keep.
+    pub(super) const fn of_policy(text: &'static str) -> Rule {
+        Rule { text, held_by: HeldBy::Policy }
+    }
+
+    /// A rule that is kept whatever a policy says.
+    pub(super) const fn of_core(text: &'static str) -> Rule {
+        Rule { text, held_by: HeldBy::Core }
+    }
+}
+
+impl HeldBy {
+    /// The word for it in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            HeldBy::Policy => "policy",
+            HeldBy::Core => "core",
+        }
+    }
+}
+
+/// A rule, and whether it held.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Finding {
-    /// What must hold, as one sentence.
-    pub rule: &'static str,
+    /// What must hold.
+    pub rule: Rule,
     /// Whether it did.
     pub verdict: Verdict,
 }
@@ -63,7 +103,7 @@ impl Sight {
 /// Holds a rule against requests one by one; the first that breaks it is shown. `change` is asked
 /// for a remedy of that one, and `otherwise` says why there may be nothing to judge.
 pub(super) fn each<'c, 'r: 'c>(
-    rule: &'static str,
+    rule: Rule,
     cases: impl Iterator<Item = &'c Case<'r>>,
     look: impl Fn(&Case<'r>) -> Sight,
     change: impl Fn(&Case<'r>) -> String,
@@ -97,7 +137,7 @@ pub(super) fn each<'c, 'r: 'c>(
 }
 
 /// A finding that is about many requests at once. `broken` shows some of the attempts that broke it.
-pub(super) fn together(rule: &'static str, seen: u64, broken: Option<Breach>) -> Finding {
+pub(super) fn together(rule: Rule, seen: u64, broken: Option<Breach>) -> Finding {
     let verdict = match broken {
         Some(breach) => Verdict::Failed(Box::new(breach)),
         None => Verdict::Passed { seen },
@@ -106,7 +146,7 @@ pub(super) fn together(rule: &'static str, seen: u64, broken: Option<Breach>) ->
 }
 
 /// A finding without anything to judge.
-pub(super) fn not_applicable(rule: &'static str, reason: impl Into<String>) -> Finding {
+pub(super) fn not_applicable(rule: Rule, reason: impl Into<String>) -> Finding {
     Finding { rule, verdict: Verdict::NotApplicable(reason.into()) }
 }
 

@@ -4,14 +4,15 @@ use std::cmp::Reverse;
 
 use super::advice::CORE;
 use super::evidence::{Case, Evidence};
-use super::finding::{Breach, Finding, not_applicable, together};
+use super::finding::{Breach, Finding, Rule, not_applicable, together};
+use super::rules;
 
 /// Attempts shown of an action.
 const SHOWN: usize = 9;
 
 /// Drill 13.
 pub(super) fn one_owner(evidence: &Evidence<'_>) -> Vec<Finding> {
-    let rule = "No layer around the gateway or behind it adds calls to those of the gateway.";
+    let rule = rules::ONE_OWNER;
     let limits = &evidence.policy.attempts;
     if !limits.allow_retry && !limits.allow_failover && !limits.allow_substitution {
         let reason = "the policy recovers nothing, by design (attempts.allow_retry, \
@@ -21,7 +22,7 @@ pub(super) fn one_owner(evidence: &Evidence<'_>) -> Vec<Finding> {
     vec![no_layer_adds(evidence, rule), reported(evidence)]
 }
 
-fn no_layer_adds(evidence: &Evidence<'_>, rule: &'static str) -> Finding {
+fn no_layer_adds(evidence: &Evidence<'_>, rule: Rule) -> Finding {
     let actions = evidence.actions();
     let multiplied = |action: &&Vec<&Case<'_>>| {
         action.len() > 1 || attempts(action).any(|row| row.hidden_calls > 0)
@@ -56,7 +57,7 @@ fn no_layer_adds(evidence: &Evidence<'_>, rule: &'static str) -> Finding {
 }
 
 fn reported(evidence: &Evidence<'_>) -> Finding {
-    let rule = "The amplification reported is that of the calls that were made.";
+    let rule = rules::REPORTED;
     let measured = |action: &&Vec<&Case<'_>>| action[0].request.measured;
     let actions = evidence.actions();
     let made: u64 = actions.iter().filter(measured).map(|action| calls(action)).sum();

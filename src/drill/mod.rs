@@ -14,6 +14,7 @@ mod finding;
 mod layers;
 mod output;
 mod recovery;
+mod rules;
 #[cfg(test)]
 mod tests;
 mod waits;
@@ -23,7 +24,7 @@ use std::fmt;
 use windtunnel_policy::config::{Policy, Problem};
 
 pub use self::evidence::{Case, Evidence};
-pub use self::finding::{Breach, Finding, Verdict};
+pub use self::finding::{Breach, Finding, HeldBy, Rule, Verdict};
 use crate::input::{InputError, did_you_mean};
 use crate::record::Rows;
 use crate::scenario::Scenario;
@@ -39,19 +40,10 @@ pub struct Drill {
     pub name: &'static str,
     /// What it checks, as one sentence.
     pub checks: &'static str,
-    /// Who sees to it.
-    pub held_by: HeldBy,
+    /// What must hold; some of it only for some policies.
+    pub rules: &'static [Rule],
     /// Reads the facts from the evidence.
     pub judge: fn(&Evidence<'_>) -> Vec<Finding>,
-}
-
-/// Who sees to it that a drill is passed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum HeldBy {
-    /// The policy file: another file may fail.
-    Policy,
-    /// The policy core and the simulator: no policy file can break it.
-    Core,
 }
 
 /// Every drill, in order.
@@ -60,91 +52,91 @@ pub static DRILLS: [Drill; 13] = [
         number: 1,
         name: "primary-down",
         checks: "primary down before headers: the next target of the same model answers",
-        held_by: HeldBy::Policy,
+        rules: &[rules::REFUSED, rules::OVERLOADED, rules::SILENT],
         judge: recovery::primary_down,
     },
     Drill {
         number: 2,
         name: "rate-limit",
         checks: "rate limited, with and without a wait hint: waits are kept",
-        held_by: HeldBy::Policy,
+        rules: &[rules::WAITS, rules::LONG_WAITS, rules::NO_HINT, rules::IN_PEACE],
         judge: waits::rate_limit,
     },
     Drill {
         number: 3,
         name: "caller-cancels",
         checks: "the caller cancels: no attempt starts afterwards",
-        held_by: HeldBy::Core,
+        rules: &[rules::NONE_AFTERWARDS, rules::ENDS_WITH_IT],
         judge: caller::cancels,
     },
     Drill {
         number: 4,
         name: "broken-stream",
         checks: "a stream breaks after output: no transparent replay",
-        held_by: HeldBy::Core,
+        rules: &[rules::NO_REPLAY, rules::PARTIAL, rules::WHOLE],
         judge: output::broken_stream,
     },
     Drill {
         number: 5,
         name: "invalid-request",
         checks: "an invalid request is not hidden by a retry or a fallback",
-        held_by: HeldBy::Policy,
+        rules: &[rules::MALFORMED, rules::BLOCKED, rules::REFUSAL],
         judge: contract::invalid_request,
     },
     Drill {
         number: 6,
         name: "tools-once",
         checks: "a tool workflow repeated: exactly one side effect",
-        held_by: HeldBy::Core,
+        rules: &[rules::ONCE, rules::NOT_RETRYABLE],
         judge: output::tools_once,
     },
     Drill {
         number: 7,
         name: "all-exhausted",
         checks: "every target fails: one clear terminal error",
-        held_by: HeldBy::Policy,
+        rules: &[rules::ONE_ERROR, rules::COUNTED, rules::IN_GOOD_TIME],
         judge: recovery::all_exhausted,
     },
     Drill {
         number: 8,
         name: "ledger-reconciles",
         checks: "the ledger reconciles with usage and cost",
-        held_by: HeldBy::Core,
+        rules: &[rules::BILLS, rules::SUMS, rules::TOTALS],
         judge: accounts::reconcile,
     },
     Drill {
         number: 9,
         name: "late-primary",
         checks: "a primary that fails when the deadline is nearly gone: no useless attempt",
-        held_by: HeldBy::Policy,
+        rules: &[rules::USEFUL],
         judge: waits::late_primary,
     },
     Drill {
         number: 10,
         name: "breaker",
         checks: "a primary goes down: traffic moves; it recovers: probes, no flood",
-        held_by: HeldBy::Policy,
+        rules: &[rules::MOVES, rules::PROBES, rules::RETURNS],
         judge: breaker::moves_and_probes,
     },
     Drill {
         number: 11,
         name: "contract",
         checks: "tools missing, schema broken, context exceeded: not eligible, or handled",
-        held_by: HeldBy::Policy,
+        rules: &[rules::TOOLS, rules::SCHEMA, rules::DELIVERED, rules::WINDOW, rules::OVERFLOW],
         judge: contract::no_match,
     },
     Drill {
         number: 12,
         name: "cancel-pending",
         checks: "the caller cancels while a fallback attempt is pending: it ends at once",
-        held_by: HeldBy::Core,
+        rules: &[rules::PENDING, rules::NONE_AFTERWARDS],
         judge: caller::cancels_pending,
     },
     Drill {
         number: 13,
         name: "layered-loops",
         checks: "3 x 3 x 2 layered retries: one owner, and no layer multiplies another",
-        held_by: HeldBy::Policy,
+        rules: &[rules::ONE_OWNER, rules::REPORTED],
         judge: layers::one_owner,
     },
 ];
@@ -178,6 +170,12 @@ pub enum DrillError {
 }
 
 impl Drill {
+    /// The core where it holds every rule, so that no policy file can fail the drill.
+    pub fn held_by(&self) -> HeldBy {
+        let core = self.rules.iter().all(|rule| rule.held_by == HeldBy::Core);
+        if core { HeldBy::Core } else { HeldBy::Policy }
+    }
+
     /// The drill of this number or name.
     ///
     /// # Errors

@@ -8,18 +8,19 @@ use windtunnel_policy::outcome::FailureClass;
 use super::advice::{CORE, ended};
 use super::evidence::{Case, Evidence};
 use super::finding::{Finding, Sight, each};
+use super::rules;
 
 /// Drill 4.
 pub(super) fn broken_stream(evidence: &Evidence<'_>) -> Vec<Finding> {
     let core = |_: &Case<'_>| CORE.to_owned();
     let (all, never) = (|| evidence.cases.iter(), "no stream broke");
     if evidence.policy.streaming == Streaming::BufferThenRelease {
-        let rule = "Output is passed on only where the whole answer is there.";
+        let rule = rules::WHOLE;
         return vec![each(rule, all(), whole_or_nothing, core, never)];
     }
     vec![
-        each("Nothing is sent again once output was passed on.", all(), no_replay, core, never),
-        each("Where a stream broke, the request ends as partial.", all(), partial, core, never),
+        each(rules::NO_REPLAY, all(), no_replay, core, never),
+        each(rules::PARTIAL, all(), partial, core, never),
     ]
 }
 
@@ -72,8 +73,8 @@ pub(super) fn tools_once(evidence: &Evidence<'_>) -> Vec<Finding> {
     let never = "no attempt failed in a way that leaves its effect open";
     let all = || evidence.cases.iter();
     vec![
-        each("Nothing is sent again where a write may have happened.", all(), once, core, never),
-        each("The error does not invite the caller to send it again.", all(), told, core, never),
+        each(rules::ONCE, all(), once, core, never),
+        each(rules::NOT_RETRYABLE, all(), told, core, never),
     ]
 }
 

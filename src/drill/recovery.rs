@@ -4,20 +4,17 @@ use windtunnel_policy::config::AllUnavailable;
 
 use super::advice::{self, CORE, NO_FAILOVER, ended};
 use super::evidence::{Case, Evidence};
-use super::finding::{Finding, Sight, each, not_applicable};
+use super::finding::{Finding, Rule, Sight, each, not_applicable};
+use super::rules;
 
 /// Drill 1. Health may have moved the traffic already, so that the healthy target answers at once.
 pub(super) fn primary_down(evidence: &Evidence<'_>) -> Vec<Finding> {
-    [
-        ("refused", "Where connections are refused, the target of the same model answers."),
-        ("overloaded", "Where the primary answers 503, the target of the same model answers."),
-        ("silent", "Where the primary is silent, the target of the same model answers in time."),
-    ]
-    .map(|(class, rule)| same_model_answers(evidence, class, rule))
-    .into()
+    [("refused", rules::REFUSED), ("overloaded", rules::OVERLOADED), ("silent", rules::SILENT)]
+        .map(|(class, rule)| same_model_answers(evidence, class, rule))
+        .into()
 }
 
-fn same_model_answers(evidence: &Evidence<'_>, class: &str, rule: &'static str) -> Finding {
+fn same_model_answers(evidence: &Evidence<'_>, class: &str, rule: Rule) -> Finding {
     if !evidence.policy.attempts.allow_failover {
         return not_applicable(rule, NO_FAILOVER);
     }
@@ -59,30 +56,17 @@ pub(super) fn all_exhausted(evidence: &Evidence<'_>) -> Vec<Finding> {
     };
     let core = |_: &Case<'_>| CORE.to_owned();
     vec![
-        each(
-            "Each request ends once, with an error that names status, class and reason.",
-            evidence.of("chat"),
-            clear,
-            core,
-            "no request came",
-        ),
-        each(
-            "The error counts the attempts that were sent.",
-            evidence.of("chat"),
-            counted,
-            core,
-            "no request came",
-        ),
+        each(rules::ONE_ERROR, evidence.of("chat"), clear, core, "no request came"),
+        each(rules::COUNTED, evidence.of("chat"), counted, core, "no request came"),
         in_good_time(evidence, policy.all_unavailable),
     ]
 }
 
 fn in_good_time(evidence: &Evidence<'_>, all_unavailable: AllUnavailable) -> Finding {
-    const RULE: &str = "Where all fail at once, the error comes within half of the deadline.";
     if all_unavailable == AllUnavailable::WaitForEarliest {
         let reason = "the policy waits for a target to return, by design \
                       (all_unavailable: wait_for_earliest)";
-        return not_applicable(RULE, reason);
+        return not_applicable(rules::IN_GOOD_TIME, reason);
     }
     let look =
         |case: &Case<'_>| {
@@ -101,5 +85,5 @@ fn in_good_time(evidence: &Evidence<'_>, all_unavailable: AllUnavailable) -> Fin
             case.attempts.len()
         )
     };
-    each(RULE, evidence.of("chat"), look, change, "no request came")
+    each(rules::IN_GOOD_TIME, evidence.of("chat"), look, change, "no request came")
 }

@@ -7,7 +7,8 @@ use windtunnel_policy::{Duration, Instant};
 
 use super::advice::{self, NO_FAILOVER};
 use super::evidence::{Case, Evidence};
-use super::finding::{Breach, Finding, Sight, each, not_applicable, together};
+use super::finding::{Breach, Finding, Rule, Sight, each, not_applicable, together};
+use super::rules;
 use crate::record::AttemptRow;
 use crate::world::WorldRequest;
 
@@ -28,16 +29,16 @@ pub(super) fn rate_limit(evidence: &Evidence<'_>) -> Vec<Finding> {
 }
 
 fn waits_are_kept(evidence: &Evidence<'_>, class: &str) -> Finding {
-    let rule = "Nothing is sent to a target again before the wait it asked for is over.";
+    let rule = rules::WAITS;
     hint_is_kept(evidence, rule, class)
 }
 
 fn long_waits_are_kept(evidence: &Evidence<'_>) -> Finding {
-    let rule = "A wait that does not fit the deadline is not replaced by a shorter one.";
+    let rule = rules::LONG_WAITS;
     hint_is_kept(evidence, rule, "long-wait")
 }
 
-fn hint_is_kept(evidence: &Evidence<'_>, rule: &'static str, class: &str) -> Finding {
+fn hint_is_kept(evidence: &Evidence<'_>, rule: Rule, class: &str) -> Finding {
     let look = |case: &Case<'_>| {
         let mut sight = Sight::Nothing;
         for (before, after) in case.resends() {
@@ -74,7 +75,7 @@ fn hint(evidence: &Evidence<'_>, row: &AttemptRow) -> Option<Duration> {
 }
 
 fn waits_without_a_hint(evidence: &Evidence<'_>) -> Finding {
-    let rule = "Where a target asks for no wait, what is sent again waits 50ms or more on average.";
+    let rule = rules::NO_HINT;
     let mut waits: Vec<(Duration, &Case<'_>)> = Vec::new();
     for case in evidence.of("no-hint") {
         for (before, after) in case.resends().filter(|(b, a)| a.target == b.target) {
@@ -104,7 +105,7 @@ fn waits_without_a_hint(evidence: &Evidence<'_>) -> Finding {
 }
 
 fn left_in_peace(evidence: &Evidence<'_>) -> Finding {
-    let rule = "With another target free, a target that asked for a wait gets nothing until then.";
+    let rule = rules::IN_PEACE;
     if !evidence.policy.attempts.allow_failover {
         return not_applicable(rule, NO_FAILOVER);
     }
@@ -155,7 +156,7 @@ fn to_leave(evidence: &Evidence<'_>) -> String {
 
 /// Drill 9.
 pub(super) fn late_primary(evidence: &Evidence<'_>) -> Vec<Finding> {
-    let rule = "No attempt is sent that cannot be finished before the deadline.";
+    let rule = rules::USEFUL;
     let look = |case: &Case<'_>| {
         let mut recoveries = case.attempts.iter().filter(|row| row.number > 1);
         let needs = |row: &AttemptRow| least(evidence, row.target, case.asked);

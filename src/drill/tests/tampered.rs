@@ -12,7 +12,7 @@ use crate::world::{World, WorldOptions};
 
 /// One fault in the rows of a drill, and the rule it breaks.
 pub(super) struct Tampered {
-    drill: &'static str,
+    pub(super) drill: &'static str,
     pub(super) breaks: &'static str,
     /// The request to tamper with.
     which: fn(&Case<'_>, &Evidence<'_>) -> bool,

@@ -7,7 +7,7 @@ use windtunnel_policy::event::Decision;
 use windtunnel_policy::outcome::FailureClass;
 
 use super::{DrillReport, PolicyDrilled};
-use crate::drill::{Breach, Drilled, Finding, HeldBy, Verdict};
+use crate::drill::{Breach, Drilled, Finding, Verdict};
 use crate::record::{AttemptRow, RequestRow};
 use crate::report::{FORMAT, VERSION};
 
@@ -36,11 +36,7 @@ fn drill(drilled: &Drilled) -> Value {
         "number": drilled.drill.number,
         "name": drilled.drill.name,
         "checks": drilled.drill.checks,
-        "held_by": match drilled.drill.held_by {
-            HeldBy::Policy => "policy",
-            HeldBy::Core => "core",
-        },
-        "scenario_hash": drilled.scenario_hash,
+                "scenario_hash": drilled.scenario_hash,
         "verdict": drilled.verdict.name(),
         "reason": reason(&drilled.verdict),
         "rules": drilled.findings.iter().map(|f| rule(drilled, f)).collect::<Vec<Value>>(),
@@ -65,7 +61,8 @@ fn rule(drilled: &Drilled, finding: &Finding) -> Value {
         _ => None,
     };
     json!({
-        "rule": finding.rule,
+        "rule": finding.rule.text,
+        "held_by": finding.rule.held_by.name(),
         "verdict": finding.verdict.name(),
         "reason": reason(&finding.verdict),
         "seen": seen,

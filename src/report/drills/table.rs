@@ -111,7 +111,7 @@ fn remarks(policy: &PolicyDrilled) -> Option<String> {
 
 fn broken(drilled: &Drilled) -> impl Iterator<Item = (&'static str, &Breach)> {
     drilled.findings.iter().filter_map(|finding| match &finding.verdict {
-        Verdict::Failed(breach) => Some((finding.rule, &**breach)),
+        Verdict::Failed(breach) => Some((finding.rule.text, &**breach)),
         _ => None,
     })
 }
