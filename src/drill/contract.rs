@@ -9,21 +9,23 @@ use super::advice::{CORE, ended};
 use super::evidence::{Case, Evidence};
 use super::finding::{Finding, Sight, each};
 use super::rules;
+use crate::record::AttemptRow;
 
 /// Drill 5.
 pub(super) fn invalid_request(evidence: &Evidence<'_>) -> Vec<Finding> {
     let malformed = |case: &Case<'_>| {
         let result = &case.request.result;
         let own = result.status == 400 && result.class == Some(FailureClass::ClientInvalid);
-        let right = case.attempts.len() == 1 && own && !result.retryable;
+        let right = goes_once(case) && own && !result.retryable;
         Sight::of((!right).then(|| went(evidence, case)))
     };
     let blocked = |case: &Case<'_>| {
-        let once = case.attempts.len() == 1 && !case.request.answered;
+        let once = goes_once(case) && !case.request.answered;
         Sight::of((!once).then(|| went(evidence, case)))
     };
     let refused = |case: &Case<'_>| {
-        let right = case.attempts.len() == 1 && case.request.result.outcome == Outcome::Refused(1);
+        let refusal = matches!(case.request.result.outcome, Outcome::Refused(_));
+        let right = goes_once(case) && refusal;
         Sight::of((!right).then(|| went(evidence, case)))
     };
     let closed = |class: FailureClass| {
@@ -62,6 +64,11 @@ pub(super) fn invalid_request(evidence: &Evidence<'_>) -> Vec<Finding> {
     ]
 }
 
+/// Whether nothing was sent after the first attempt had ended.
+fn goes_once(case: &Case<'_>) -> bool {
+    case.attempts.first().is_some_and(|first| case.after(first).next().is_none())
+}
+
 /// Where a request went, and how it ended.
 fn went(evidence: &Evidence<'_>, case: &Case<'_>) -> String {
     let names: Vec<String> =
@@ -98,12 +105,11 @@ fn schema(evidence: &Evidence<'_>) -> Finding {
     let rule = rules::SCHEMA;
     let able = Capabilities::named("structured_output").expect("schemas are a capability");
     let look = |case: &Case<'_>| {
-        let broken = |f| f == Some(FailureClass::ContractFailure);
-        let Some(at) = case.attempts.iter().position(|row| broken(row.failure)) else {
+        let Some(broken) = failed_with(case, FailureClass::ContractFailure) else {
             return Sight::Nothing;
         };
         let unvalidated = |id: TargetId| !evidence.facts(id).capabilities.covers(able);
-        let wrong = case.attempts[at + 1..].iter().find(|row| unvalidated(row.target));
+        let wrong = case.after(broken).find(|row| unvalidated(row.target));
         Sight::of(wrong.map(|row| {
             let target = &evidence.target(row.target).name;
             format!("went on to `{target}`, which is not validated for the schema")
@@ -139,13 +145,12 @@ fn window(evidence: &Evidence<'_>) -> Finding {
 fn overflow(evidence: &Evidence<'_>) -> Finding {
     let rule = rules::OVERFLOW;
     let look = |case: &Case<'_>| {
-        let too_long = |f| f == Some(FailureClass::ContextOverflow);
-        let Some(at) = case.attempts.iter().position(|row| too_long(row.failure)) else {
+        let Some(overflown) = failed_with(case, FailureClass::ContextOverflow) else {
             return Sight::Nothing;
         };
         let window = |id: TargetId| evidence.facts(id).context_tokens;
-        let had = window(case.attempts[at].target);
-        let wrong = case.attempts[at + 1..].iter().find(|row| window(row.target) <= had);
+        let had = window(overflown.target);
+        let wrong = case.after(overflown).find(|row| window(row.target) <= had);
         Sight::of(wrong.map(|row| {
             let target = &evidence.target(row.target).name;
             format!("too long for {had} tokens, it went to `{target}` with {}", window(row.target))
@@ -156,4 +161,9 @@ fn overflow(evidence: &Evidence<'_>) -> Finding {
             .to_owned()
     };
     each(rule, evidence.of("too-long"), look, change, "no prompt was too long")
+}
+
+/// The first attempt that failed with this class.
+fn failed_with<'a>(case: &'a Case<'_>, class: FailureClass) -> Option<&'a AttemptRow> {
+    case.attempts.iter().copied().find(|row| row.failure == Some(class))
 }

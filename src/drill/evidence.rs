@@ -128,8 +128,18 @@ impl Case<'_> {
         self.asked.at + self.asked.patience
     }
 
-    /// Each attempt after the first, with the one before it.
+    /// The attempts that were sent once this one had ended. One beside it, a hedge, is not.
+    pub fn after(&self, row: &AttemptRow) -> impl Iterator<Item = &AttemptRow> {
+        let (number, ended) = (row.number, row.ended);
+        let later = move |other: &&AttemptRow| other.number > number && other.sent >= ended;
+        self.attempts.iter().copied().filter(later)
+    }
+
+    /// Each attempt that went to a target again, with the latest one before it there.
     pub fn resends(&self) -> impl Iterator<Item = (&AttemptRow, &AttemptRow)> {
-        self.attempts.windows(2).map(|pair| (pair[0], pair[1]))
+        self.attempts.iter().enumerate().filter_map(|(at, row)| {
+            let mut earlier = self.attempts[..at].iter().rev();
+            earlier.find(|before| before.target == row.target).map(|before| (*before, *row))
+        })
     }
 }

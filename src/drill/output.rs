@@ -9,6 +9,7 @@ use super::advice::{CORE, ended};
 use super::evidence::{Case, Evidence};
 use super::finding::{Finding, Sight, each};
 use super::rules;
+use crate::record::AttemptRow;
 
 /// Drill 4.
 pub(super) fn broken_stream(evidence: &Evidence<'_>) -> Vec<Finding> {
@@ -30,17 +31,18 @@ fn whole_or_nothing(case: &Case<'_>) -> Sight {
 }
 
 fn no_replay(case: &Case<'_>) -> Sight {
-    let Some(shown) = case.attempts.iter().position(|row| row.first_output.is_some()) else {
+    let Some(shown) = case.attempts.iter().filter_map(|row| row.first_output).min() else {
         return Sight::Nothing;
     };
-    Sight::of(case.attempts.get(shown + 1).map(|row| {
-        format!("attempt {} was sent after output of attempt {}", row.number, shown + 1)
+    let mut later = case.attempts.iter().filter(|row| row.sent > shown);
+    Sight::of(later.next().map(|row| {
+        let late = row.sent.since(shown);
+        format!("attempt {} was sent {late} after output had come", row.number)
     }))
 }
 
 fn partial(case: &Case<'_>) -> Sight {
-    let broke =
-        |row: &&&crate::record::AttemptRow| row.first_output.is_some() && row.failure.is_some();
+    let broke = |row: &&&AttemptRow| row.first_output.is_some() && row.failure.is_some();
     if !case.attempts.iter().any(|row| broke(&row)) {
         return Sight::Nothing;
     }
@@ -53,22 +55,17 @@ pub(super) fn tools_once(evidence: &Evidence<'_>) -> Vec<Finding> {
     let core = |_: &Case<'_>| CORE.to_owned();
     let once = |case: &Case<'_>| match ambiguous(case) {
         None => Sight::Nothing,
-        Some(at) => Sight::of(case.attempts.get(at + 1).map(|row| {
-            format!(
-                "attempt {} was sent though attempt {} may have had its effect",
-                row.number,
-                at + 1
-            )
+        Some(open) => Sight::of(case.after(open).next().map(|row| {
+            let (sent, open) = (row.number, open.number);
+            format!("attempt {sent} was sent though attempt {open} may have had its effect")
         })),
     };
     let told = |case: &Case<'_>| match ambiguous(case) {
         None => Sight::Nothing,
-        Some(_) => Sight::of(
-            case.request
-                .result
-                .retryable
-                .then(|| format!("{}, marked as safe to send again", ended(case))),
-        ),
+        Some(_) => {
+            let invites = case.request.result.retryable;
+            Sight::of(invites.then(|| format!("{}, marked as safe to send again", ended(case))))
+        }
     };
     let never = "no attempt failed in a way that leaves its effect open";
     let all = || evidence.cases.iter();
@@ -79,9 +76,8 @@ pub(super) fn tools_once(evidence: &Evidence<'_>) -> Vec<Finding> {
 }
 
 /// The first attempt of which nobody knows whether it had its effect.
-fn ambiguous(case: &Case<'_>) -> Option<usize> {
+fn ambiguous<'a>(case: &'a Case<'_>) -> Option<&'a AttemptRow> {
     let open = [FailureClass::Transport, FailureClass::Timeout, FailureClass::DeadlineExhausted];
-    case.attempts
-        .iter()
-        .position(|row| row.was_sent && row.failure.is_some_and(|f| open.contains(&f)))
+    let is_open = |row: &&AttemptRow| row.failure.is_some_and(|f| open.contains(&f));
+    case.attempts.iter().copied().filter(|row| row.was_sent).find(is_open)
 }

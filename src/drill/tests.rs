@@ -59,7 +59,7 @@ fn each_drill_has_a_file_and_each_file_a_drill() {
 
 #[test]
 fn the_shipped_defaults_pass_every_drill_whatever_the_luck() {
-    for name in ["conservative", "fast-failover"] {
+    for name in ["conservative", "fast-failover", "hedged"] {
         let policy = load_policy(name).expect("a shipped policy");
         for (drill, seed) in DRILLS.iter().flat_map(|drill| [1, 2, 3, 4].map(|seed| (drill, seed)))
         {

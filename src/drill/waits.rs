@@ -42,10 +42,7 @@ fn hint_is_kept(evidence: &Evidence<'_>, rule: Rule, class: &str) -> Finding {
     let look = |case: &Case<'_>| {
         let mut sight = Sight::Nothing;
         for (before, after) in case.resends() {
-            let Some(hint) = hint(evidence, before).filter(|_| after.target == before.target)
-            else {
-                continue;
-            };
+            let Some(hint) = hint(evidence, before) else { continue };
             sight = Sight::Kept;
             if after.sent < before.ended + hint {
                 let waited = after.sent.since(before.ended);
@@ -78,7 +75,7 @@ fn waits_without_a_hint(evidence: &Evidence<'_>) -> Finding {
     let rule = rules::NO_HINT;
     let mut waits: Vec<(Duration, &Case<'_>)> = Vec::new();
     for case in evidence.of("no-hint") {
-        for (before, after) in case.resends().filter(|(b, a)| a.target == b.target) {
+        for (before, after) in case.resends() {
             waits.push((after.sent.since(before.ended), case));
         }
     }
