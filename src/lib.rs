@@ -8,6 +8,7 @@ pub mod dist;
 pub mod draw;
 pub mod drill;
 pub mod experiment;
+pub mod explain;
 pub mod fleet;
 pub mod hist;
 pub mod input;

@@ -457,3 +457,46 @@ fn a_second_interrupt_ends_at_once_and_leaves_nothing() {
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert_eq!(entries(), 1, "the scenario alone");
 }
+
+#[test]
+fn verify_answers_by_its_exit_code() {
+    let folder = folder();
+    let verify = |more: &[&str]| {
+        let words = [&["verify", "single", "--scenario", "small.yaml", "--depth", "2"], more];
+        code(&folder, &words.concat())
+    };
+    assert_eq!(verify(&[]), 0);
+    assert_eq!(verify(&["--format", "json"]), 0);
+    assert_eq!(verify(&["--max-states", "1"]), 3);
+    assert_eq!(verify(&["--depth", "0"]), 2);
+    assert_eq!(code(&folder, &["verify", "no-such-policy"]), 2);
+}
+
+#[test]
+fn what_is_wasteful_is_warned_about_and_fails_where_asked() {
+    let folder = folder();
+    let text = "timeouts: {attempt: 11s}\n";
+    fs::write(folder.path().join("long.yaml"), text).unwrap();
+    let check =
+        |more: &[&str]| in_folder(&folder, &[&["check", "small.yaml", "long.yaml"], more].concat());
+    let warned = check(&[]);
+    assert_eq!(warned.status.code(), Some(0));
+    let said = String::from_utf8(warned.stderr).unwrap();
+    assert!(
+        said.starts_with("warning: long.yaml:1:12: timeouts.attempt: 3 attempts of 11s"),
+        "{said}"
+    );
+    assert_eq!(check(&["--strict"]).status.code(), Some(1));
+    assert_eq!(code(&folder, &["check", "small.yaml", "--strict"]), 0);
+}
+
+#[test]
+fn explain_needs_one_request() {
+    let folder = folder();
+    let explain = |more: &[&str]| code(&folder, &[&["explain", "small.yaml"], more].concat());
+    assert_eq!(explain(&["--request", "9"]), 0);
+    assert_eq!(explain(&["--worst", "cost", "--vs", "single", "--format", "otlp"]), 0);
+    assert_eq!(explain(&[]), 2);
+    assert_eq!(explain(&["--request", "9", "--failed"]), 2);
+    assert_eq!(explain(&["--request", "999999999"]), 2);
+}

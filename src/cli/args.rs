@@ -42,6 +42,9 @@ pub(super) enum Command {
     /// Prove a policy's safety over every sequence of outcomes, or print the shortest way to break
     /// it.
     Verify(VerifyArgs),
+    /// Tell one request's life in a scenario: every attempt, wait and breaker, and the reason of each
+    /// decision.
+    Explain(ExplainArgs),
 }
 
 #[derive(Args, Debug)]
@@ -161,6 +164,57 @@ pub(super) struct ProfileArgs {
     /// Day or month the trace was recorded.
     #[arg(long, default_value = "unstated")]
     pub(super) date: String,
+}
+
+#[derive(Args, Debug)]
+#[command(group = clap::ArgGroup::new("which").required(true))]
+pub(super) struct ExplainArgs {
+    /// A scenario: a file, or the name of a shipped one.
+    pub(super) scenario: String,
+    /// A policy: a file, or the name of a shipped one.
+    #[arg(long, short, default_value = "conservative")]
+    pub(super) policy: String,
+    /// Tell the same request under this policy beside it.
+    #[arg(long, value_name = "POLICY")]
+    pub(super) vs: Option<String>,
+    /// The request at this position in its world, as the ledger numbers them.
+    #[arg(long, group = "which", value_name = "ID")]
+    pub(super) request: Option<u64>,
+    /// The measured request that is worst in this.
+    #[arg(long, value_enum, group = "which")]
+    pub(super) worst: Option<WorstIn>,
+    /// The first measured request that got no answer.
+    #[arg(long, group = "which")]
+    pub(super) failed: bool,
+    /// Seed of all luck.
+    #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
+    pub(super) seed: u64,
+    /// Which world of the seed.
+    #[arg(long, default_value_t = 0)]
+    pub(super) world: u32,
+    /// Shape of the answer.
+    #[arg(long, value_enum, default_value_t = ExplainFormat::Text)]
+    pub(super) format: ExplainFormat,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(super) enum WorstIn {
+    /// Time from arrival to close.
+    Latency,
+    /// Everything billed.
+    Cost,
+    /// Attempts.
+    Attempts,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(super) enum ExplainFormat {
+    /// For people.
+    Text,
+    /// One JSON object.
+    Json,
+    /// An OpenTelemetry trace in OTLP's JSON encoding, a span for each attempt.
+    Otlp,
 }
 
 #[derive(Args, Debug)]

@@ -6,6 +6,7 @@
 mod args;
 mod drill;
 mod experiment;
+mod explain;
 mod files;
 mod interrupt;
 mod output;
@@ -37,6 +38,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Schema { kind } => files::schema(kind),
         Command::Profile(args) => files::profile(&args),
         Command::Verify(args) => verify::verify(&args),
+        Command::Explain(args) => explain::explain(&args),
     };
     match result {
         Ok(code) => ExitCode::from(code),

@@ -27,6 +27,16 @@ impl Names {
         Names { targets, classes, breakers }
     }
 
+    /// The name of a class.
+    pub fn class(&self, position: u16) -> &str {
+        &self.classes[usize::from(position)]
+    }
+
+    /// What a breaker is called: the targets it covers.
+    pub fn breaker(&self, position: u16) -> &str {
+        &self.breakers[usize::from(position)]
+    }
+
     /// The name of a target.
     pub fn target(&self, id: TargetId) -> &str {
         &self.targets[usize::from(id.0)]

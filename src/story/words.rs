@@ -1,6 +1,8 @@
 //! Events and actions, each as one clause.
 
-use windtunnel_policy::event::{Action, BreakerState, Decision, Event, Outcome, Terminal};
+use windtunnel_policy::event::{
+    Action, BreakerState, Decision, Event, Outcome, StopReason, Terminal,
+};
 use windtunnel_policy::outcome::{Answer, FailureClass};
 use windtunnel_policy::{Instant, Money};
 
@@ -12,7 +14,7 @@ impl Names {
         match event {
             Event::Arrived(request) => format!(
                 "the request comes: {}, {}, {} tokens, at most {} out",
-                self.classes[usize::from(request.class.0)],
+                self.class(request.class.0),
                 if request.streamed { "streamed" } else { "whole" },
                 request.input_tokens,
                 request.max_output_tokens
@@ -95,14 +97,14 @@ impl Names {
                     format!("decides: {} after {wait}", action.name())
                 }
                 Decision::Await => "decides: await the other attempt".into(),
-                Decision::Stop(reason) => format!("decides: stop ({})", reason.name()),
+                Decision::Stop(reason) => format!("decides: stop, {}", why(*reason)),
             },
             Action::Reconcile(attempt) => {
                 format!("asks what the tool of attempt {} did", attempt.number)
             }
             Action::Finish { result, .. } => finish(result),
             Action::Breaker { breaker, state, until } => {
-                let name = &self.breakers[usize::from(*breaker)];
+                let name = self.breaker(*breaker);
                 match state {
                     BreakerState::Open => {
                         format!("breaker of {name}: open until {}", clock(*until, origin))
@@ -111,6 +113,25 @@ impl Names {
                 }
             }
         }
+    }
+}
+
+/// The gate that stopped recovery, in words.
+const fn why(reason: StopReason) -> &'static str {
+    match reason {
+        StopReason::FailureClass => "gate 1: nothing is allowed after this class of failure",
+        StopReason::Committed => "gate 2: output was released",
+        StopReason::NotIdempotent => "gate 3: it may have had effects",
+        StopReason::ToolFailed => "gate 3: the tool was called and has failed",
+        StopReason::Attempts => "gate 4: the attempts are spent",
+        StopReason::Deadline => "gate 4: too little time for a useful attempt",
+        StopReason::AddedLatency => "gate 4: the added latency is spent",
+        StopReason::Cost => "gate 4: the money is spent",
+        StopReason::RetryBudget => "gate 4: the shared retry budget denies it",
+        StopReason::WaitTooLong => "gate 4: the wait asked for is too long",
+        StopReason::NoEligibleTarget => "no other target is eligible",
+        StopReason::CallerCancelled => "the caller has gone",
+        StopReason::KillSwitch => "an operator switched recovery off",
     }
 }
 

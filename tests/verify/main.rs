@@ -4,4 +4,6 @@
 mod documents;
 mod faults;
 mod faulty;
+#[path = "../common/outputs.rs"]
+mod outputs;
 mod shipped;

@@ -307,6 +307,10 @@ impl<S: Subject> Watched<S> {
             Action::Decided { attempt, decision } => {
                 let life = life(&mut self.lives, attempt.request);
                 life.unexplained = false;
+                let recovers = matches!(decision, Decision::Recover { .. });
+                let how = || format!("a recovery was decided after attempt {}", attempt.number);
+                Promise::NoneAfterCancel.holds(!(recovers && life.cancelled), how)?;
+                Promise::NoneAfterOutput.holds(!(recovers && life.released), how)?;
                 let awaited = match decision {
                     Decision::Await => life.flying.is_some(),
                     Decision::Recover { .. } => life.flying.is_none(),
@@ -315,10 +319,6 @@ impl<S: Subject> Watched<S> {
                 Promise::OneAtATime.holds(awaited, || {
                     format!("{decision:?} was decided after attempt {}", attempt.number)
                 })?;
-                let recovers = matches!(decision, Decision::Recover { .. });
-                let how = || format!("a recovery was decided after attempt {}", attempt.number);
-                Promise::NoneAfterCancel.holds(!(recovers && life.cancelled), how)?;
-                Promise::NoneAfterOutput.holds(!(recovers && life.released), how)?;
                 Promise::Explained.holds(!life.in_flight(attempt), || {
                     format!("a decision on attempt {}, which is in flight", attempt.number)
                 })

@@ -1,0 +1,147 @@
+//! A request followed through a run.
+
+use std::collections::BTreeMap;
+
+use windtunnel_policy::config::Policy;
+use windtunnel_policy::event::{Action, BreakerState, Event, RequestRef};
+use windtunnel_policy::promises::Moment;
+use windtunnel_policy::{Instant, Router};
+
+use super::Unexplained;
+use crate::record::{AttemptRow, RequestRow, Sink};
+use crate::scenario::Scenario;
+use crate::story::Names;
+
+/// A request's life under one policy.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Told {
+    /// The policy's name.
+    pub policy: String,
+    /// All that happened to it, and to breakers while it was open.
+    pub course: Vec<Happening>,
+    /// Breakers that were not closed when it came.
+    pub breakers: Vec<Action>,
+    /// Its attempts.
+    pub attempts: Vec<AttemptRow>,
+    /// The request as a whole.
+    pub row: RequestRow,
+    /// Targets, classes and breakers by name.
+    pub names: Names,
+}
+
+/// One thing that happened.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Happening {
+    /// What, and what followed.
+    pub moment: Moment,
+    /// Whether it happened to another request, and only the breakers matter here.
+    pub elsewhere: bool,
+}
+
+/// Keeps what concerns one request.
+pub(super) struct Follow {
+    request: u64,
+    handle: Option<RequestRef>,
+    course: Vec<Happening>,
+    /// Breakers that are not closed now, by their latest change.
+    changed: BTreeMap<u16, Action>,
+    breakers: Vec<Action>,
+    attempts: Vec<AttemptRow>,
+    row: Option<RequestRow>,
+    seen: u64,
+}
+
+impl Follow {
+    pub(super) fn new(request: u64) -> Follow {
+        Follow {
+            request,
+            handle: None,
+            course: Vec::new(),
+            changed: BTreeMap::new(),
+            breakers: Vec::new(),
+            attempts: Vec::new(),
+            row: None,
+            seen: 0,
+        }
+    }
+
+    pub(super) fn told(self, policy: &Policy, scenario: &Scenario) -> Result<Told, Unexplained> {
+        let Some(row) = self.row else {
+            return Err(Unexplained::NoSuchRequest { policy: policy.name.clone(), of: self.seen });
+        };
+        let router = Router::new(policy.clone(), scenario.topology.clone()).expect("it was run");
+        let covers: Vec<_> = router.breakers().map(|(_, targets)| targets).collect();
+        Ok(Told {
+            policy: policy.name.clone(),
+            course: self.course,
+            breakers: self.breakers,
+            attempts: self.attempts,
+            row,
+            names: Names::new(&scenario.topology, &covers),
+        })
+    }
+
+    fn note_breakers(&mut self, actions: &[Action]) {
+        for action in actions {
+            if let Action::Breaker { breaker, state, .. } = action {
+                match state {
+                    BreakerState::Closed => self.changed.remove(breaker),
+                    _ => self.changed.insert(*breaker, *action),
+                };
+            }
+        }
+    }
+}
+
+impl Sink for Follow {
+    fn attempt(&mut self, row: &AttemptRow) {
+        if row.request == self.request {
+            self.attempts.push(*row);
+        }
+    }
+
+    fn request(&mut self, row: &RequestRow) {
+        self.seen += 1;
+        if row.request == self.request {
+            self.row = Some(*row);
+        }
+    }
+
+    fn routed(&mut self, now: Instant, event: &Event, actions: &[Action]) {
+        let comes = matches!(event, Event::Arrived(request) if request.id == self.request);
+        if comes {
+            self.breakers = self.changed.values().copied().collect();
+            self.handle = actions.iter().find_map(Action::request);
+        }
+        self.note_breakers(actions);
+        let Some(handle) = self.handle else { return };
+        let own = comes || about(event) == Some(handle);
+        let breaks = |action: &&Action| matches!(action, Action::Breaker { .. });
+        let kept: Vec<Action> = match own {
+            true => actions.to_vec(),
+            false => actions.iter().filter(breaks).copied().collect(),
+        };
+        if own || !kept.is_empty() {
+            let moment = Moment { now, event: *event, actions: kept };
+            self.course.push(Happening { moment, elsewhere: !own });
+        }
+        if own && actions.iter().any(|action| matches!(action, Action::Finish { .. })) {
+            self.handle = None;
+        }
+    }
+}
+
+/// The request an event is about; `None` where it is about none, or has no handle yet.
+fn about(event: &Event) -> Option<RequestRef> {
+    match event {
+        Event::Arrived(_) | Event::KillSwitch { .. } => None,
+        Event::Timer { request, .. } | Event::Cancelled(request) => Some(*request),
+        Event::Headers(attempt)
+        | Event::FirstOutput(attempt)
+        | Event::NotSent(attempt)
+        | Event::Progress { attempt, .. }
+        | Event::Reconciled { attempt, .. }
+        | Event::Ended { attempt, .. }
+        | Event::Failed { attempt, .. } => Some(attempt.request),
+    }
+}
