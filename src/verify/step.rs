@@ -2,7 +2,7 @@
 
 use windtunnel_policy::config::Policy;
 use windtunnel_policy::event::{AttemptRef, Event, RequestRef};
-use windtunnel_policy::outcome::{Answer, Failure, FailureClass, Phase, Usage};
+use windtunnel_policy::outcome::{Answer, Execution, Failure, FailureClass, Phase, Usage};
 use windtunnel_policy::promises::{Broken, Life, Subject, Watched};
 use windtunnel_policy::target::TargetId;
 use windtunnel_policy::{Duration, Instant};
@@ -40,6 +40,8 @@ pub(super) enum What {
         hint: Option<Duration>,
     },
     NotSent,
+    /// The record of its tool says this, where it is asked.
+    Reconciled(Execution),
     Cancels,
     /// Nothing, until the earliest timer.
     Time,
@@ -50,7 +52,7 @@ pub(super) enum What {
 impl What {
     /// Whether it happens to one attempt, and not to a request or to all.
     fn is_an_attempts(self) -> bool {
-        !matches!(self, What::Cancels | What::Time | What::SwitchesOff(_))
+        !matches!(self, What::Cancels | What::Time | What::SwitchesOff(_) | What::Reconciled(_))
     }
 }
 
@@ -64,6 +66,15 @@ const HINTED: [FailureClass; 4] = [
     FailureClass::QuotaExhausted,
     FailureClass::Overloaded,
     FailureClass::ServerError,
+];
+
+/// What a record can say. That a call is planned means what a started one does: not yet.
+const RECORDS: [Execution; 5] = [
+    Execution::NotCalled,
+    Execution::Started,
+    Execution::Succeeded,
+    Execution::Failed,
+    Execution::Unknown,
 ];
 
 const PHASES: [Phase; 3] = [Phase::BeforeHeaders, Phase::BeforeOutput, Phase::AfterOutput];
@@ -102,14 +113,16 @@ pub(super) fn one_of_each_kind(policy: &Policy, targets: &[TargetId]) -> Vec<Wha
 }
 
 fn endings() -> Vec<What> {
-    vec![
+    let mut all = vec![
         What::Time,
         What::Cancels,
         What::NotSent,
         What::FirstOutput,
         What::Ends(Answer::Valid),
         What::Ends(Answer::Invalid),
-    ]
+    ];
+    all.extend(RECORDS.map(What::Reconciled));
+    all
 }
 
 /// Whether an embedder can report it: the other two are the router's own.
@@ -167,6 +180,10 @@ impl Step {
             }
             What::SwitchesOff(_) => None,
             What::Cancels => plain(Event::Cancelled(*request)),
+            What::Reconciled(record) => {
+                let attempt = AttemptRef { request: *request, number: life.attempts };
+                life.asked.then_some(plain(Event::Reconciled { attempt, record }))?
+            }
             what => happening(what, life, life.flying?, life.phase, now),
         }
     }

@@ -41,7 +41,7 @@ pub struct Life {
     /// Something may have been written: no attempt may follow.
     pub(super) ambiguous: bool,
     /// What the tool of the latest attempt did was asked.
-    pub(super) asked: bool,
+    pub asked: bool,
     on_target: Vec<u16>,
     in_group: Vec<u16>,
     /// The attempt whose output was passed on.
