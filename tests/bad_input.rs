@@ -78,6 +78,28 @@ fn layers_that_cannot_be() {
 
 #[test]
 #[rustfmt::skip]
+fn tools_that_cannot_be() {
+    const CLASS: &str = "    deadline:";
+    const LOOK: &str = "reconciliation: {takes: {constant: 1s}}";
+    let tool = |mode: &str, with: &str| {
+        format!("    side_effects: {mode}\n    tools: {{takes: {{constant: 1s}}, {with}}}\n{CLASS}")
+    };
+    let rows = [
+        (tool("read_only", LOOK), "classes.chat.tools: are tools that write, in a class that does not; add `side_effects: write_possible`"),
+        (tool("write_possible", ""), "classes.chat.tools.reconciliation: is missing; add"),
+        (tool("write_possible", &format!("calls: 0%, {LOOK}")), "classes.chat.tools.calls: is zero; leave the tool out"),
+        (tool("write_possible", &format!("at: 120%, {LOOK}")), "classes.chat.tools.at: "),
+        (tool("write_possible", &format!("deduplicate: 50%, {LOOK}")), "classes.chat.tools.deduplicate: unknown field; did you mean `deduplicates`?"),
+        (tool("write_possible", "reconciliation: {takes: {constant: 0s}}"), "classes.chat.tools.reconciliation.takes: the mean is below 1ms"),
+        (tool("write_possible", "reconciliation: {takes: {uniform: {from: 2s, to: 1s}}}"), "classes.chat.tools.reconciliation.takes"),
+    ];
+    let rows: Vec<Row> = rows.iter().map(|(new, holds)| (S, CLASS, new.as_str(), *holds)).collect();
+    table(&rows);
+    table(&[(P, "name: plain-policy\n", "name: plain-policy\nside_effects: {reconcile: true, longest: 0s}\n", "side_effects.longest: is no time at all")]);
+}
+
+#[test]
+#[rustfmt::skip]
 fn fields_unknown_missing_or_of_another_type() {
     table(&[
         (S, "horizon:", "horizn:", ":6:1: horizn: unknown field; did you mean `horizon`?"),
