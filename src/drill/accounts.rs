@@ -2,7 +2,7 @@
 
 use windtunnel_policy::Money;
 
-use super::advice::CORE;
+use super::advice::{CORE, core};
 use super::evidence::{Case, Evidence};
 use super::finding::{Breach, Finding, Sight, each, together};
 use super::rules;
@@ -10,7 +10,6 @@ use crate::record::AttemptRow;
 
 pub(super) fn reconcile(evidence: &Evidence<'_>) -> Vec<Finding> {
     let all = || evidence.cases.iter();
-    let core = |_: &Case<'_>| CORE.to_owned();
     let bills = |case: &Case<'_>| {
         let wrong = case.attempts.iter().find(|row| bill(evidence, row) != pico(row.cost));
         Sight::of(wrong.map(|row| {

@@ -14,6 +14,11 @@ pub(super) const NO_FAILOVER: &str =
 pub(super) const CORE: &str =
     "report this: no policy can break the rule, so windtunnel itself is at fault";
 
+/// The same, of any request.
+pub(super) fn core(_: &Case<'_>) -> String {
+    CORE.into()
+}
+
 /// How a request ended, for people.
 pub(super) fn ended(case: &Case<'_>) -> String {
     let result = &case.request.result;

@@ -3,7 +3,8 @@
 
 use windtunnel_policy::event::Outcome;
 
-use super::advice::{CORE, NO_FAILOVER};
+use super::advice::{NO_FAILOVER, core};
+use super::effects;
 use super::evidence::{Case, Evidence};
 use super::finding::{Finding, Sight, each, not_applicable};
 use super::rules;
@@ -17,10 +18,6 @@ pub(super) fn cancels(evidence: &Evidence<'_>) -> Vec<Finding> {
         each(rules::NONE_AFTERWARDS, all(), none_afterwards, core, "every request ended before"),
         each(rule, all(), ends_with_it, core, "every request ended before"),
     ]
-}
-
-fn core(_: &Case<'_>) -> String {
-    CORE.into()
 }
 
 fn none_afterwards(case: &Case<'_>) -> Sight {
@@ -56,13 +53,17 @@ fn ends_with_it(case: &Case<'_>) -> Sight {
 
 /// Drill 12.
 pub(super) fn cancels_pending(evidence: &Evidence<'_>) -> Vec<Finding> {
-    let rule = rules::PENDING;
-    if !evidence.policy.attempts.allow_failover {
-        return vec![
-            not_applicable(rule, NO_FAILOVER),
-            not_applicable(rules::NONE_AFTERWARDS, NO_FAILOVER),
-        ];
-    }
+    let mut findings = match evidence.policy.attempts.allow_failover {
+        true => pending_ends(evidence),
+        false => [rules::PENDING, rules::NONE_AFTERWARDS]
+            .map(|rule| not_applicable(rule, NO_FAILOVER))
+            .into(),
+    };
+    findings.push(effects::same_key(evidence));
+    findings
+}
+
+fn pending_ends(evidence: &Evidence<'_>) -> Vec<Finding> {
     let aborted =
         |case: &Case<'_>| match pending(case) {
             None => Sight::Nothing,
@@ -76,7 +77,7 @@ pub(super) fn cancels_pending(evidence: &Evidence<'_>) -> Vec<Finding> {
     };
     let otherwise = "no fallback attempt was pending when its caller cancelled";
     vec![
-        each(rule, evidence.of("chat"), aborted, core, otherwise),
+        each(rules::PENDING, evidence.of("chat"), aborted, core, otherwise),
         each(rules::NONE_AFTERWARDS, evidence.of("chat"), nothing_more, core, otherwise),
     ]
 }

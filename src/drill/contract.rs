@@ -5,7 +5,7 @@ use windtunnel_policy::event::Outcome;
 use windtunnel_policy::outcome::FailureClass;
 use windtunnel_policy::target::{Capabilities, TargetId};
 
-use super::advice::{CORE, ended};
+use super::advice::{core, ended};
 use super::evidence::{Case, Evidence};
 use super::finding::{Finding, Sight, each};
 use super::rules;
@@ -98,7 +98,7 @@ fn tools(evidence: &Evidence<'_>) -> Finding {
         let wrong = case.attempts.iter().find(|row| unable(row.target));
         Sight::of(wrong.map(|_| went(evidence, case)))
     };
-    each(rule, evidence.of("needs-tools"), look, |_| CORE.into(), "no request came")
+    each(rule, evidence.of("needs-tools"), look, core, "no request came")
 }
 
 fn schema(evidence: &Evidence<'_>) -> Finding {
@@ -129,7 +129,7 @@ fn delivered(evidence: &Evidence<'_>) -> Finding {
         let answered = matches!(case.request.result.outcome, Outcome::Answered(_));
         Sight::of((answered && !case.request.contract_success).then(|| ended(case)))
     };
-    each(rule, evidence.of("breaks-schema"), look, |_| CORE.into(), "no request came")
+    each(rule, evidence.of("breaks-schema"), look, core, "no request came")
 }
 
 fn window(evidence: &Evidence<'_>) -> Finding {
@@ -139,7 +139,7 @@ fn window(evidence: &Evidence<'_>) -> Finding {
         let wrong = case.attempts.iter().find(|row| small(row.target));
         Sight::of(wrong.map(|_| went(evidence, case)))
     };
-    each(rule, evidence.of("long-prompt"), look, |_| CORE.into(), "no request came")
+    each(rule, evidence.of("long-prompt"), look, core, "no request came")
 }
 
 fn overflow(evidence: &Evidence<'_>) -> Finding {

@@ -25,6 +25,8 @@ pub struct Evidence<'a> {
     pub totals: &'a RunTotals,
     /// Every request with its attempts, in the order of arrival.
     pub cases: Vec<Case<'a>>,
+    /// Writes outside the model, by action.
+    writes: BTreeMap<u64, u64>,
 }
 
 /// One request and what was done for it.
@@ -69,7 +71,11 @@ impl<'a> Evidence<'a> {
             Case { asked, action, request, closings, attempts }
         };
         let cases = closed.into_iter().map(case).collect();
-        Evidence { policy, scenario, world, totals, cases }
+        let mut writes: BTreeMap<u64, u64> = BTreeMap::new();
+        for effect in &rows.effects {
+            *writes.entry(effect.action).or_default() += 1;
+        }
+        Evidence { policy, scenario, world, totals, cases, writes }
     }
 
     /// The requests of the route class of this name.
@@ -77,9 +83,22 @@ impl<'a> Evidence<'a> {
     /// # Panics
     /// Where the drill has no such class.
     pub fn of(&self, class: &str) -> impl Iterator<Item = &Case<'a>> {
-        let id = self.scenario.classes.iter().position(|c| c.name == class);
-        let id = id.unwrap_or_else(|| panic!("the drill has no class `{class}`")) as u16;
+        let id = self.class(class);
         self.cases.iter().filter(move |case| case.request.class == id)
+    }
+
+    /// The id of the route class of this name.
+    ///
+    /// # Panics
+    /// Where the drill has no such class.
+    pub fn class(&self, name: &str) -> u16 {
+        let position = self.scenario.classes.iter().position(|class| class.name == name);
+        position.unwrap_or_else(|| panic!("the drill has no class `{name}`")) as u16
+    }
+
+    /// How often the tool of an action has written.
+    pub fn writes(&self, action: u64) -> u64 {
+        self.writes.get(&action).copied().unwrap_or(0)
     }
 
     /// All requests of each action, in the order of actions.

@@ -9,6 +9,7 @@ mod advice;
 mod breaker;
 mod caller;
 mod contract;
+mod effects;
 mod evidence;
 mod finding;
 mod layers;
@@ -87,8 +88,8 @@ pub static DRILLS: [Drill; 13] = [
         number: 6,
         name: "tools-once",
         checks: "a tool workflow repeated: exactly one side effect",
-        rules: &[rules::ONCE, rules::NOT_RETRYABLE],
-        judge: output::tools_once,
+        rules: &[rules::ONCE, rules::WRITTEN, rules::NOT_RETRYABLE],
+        judge: effects::tools_once,
     },
     Drill {
         number: 7,
@@ -128,8 +129,8 @@ pub static DRILLS: [Drill; 13] = [
     Drill {
         number: 12,
         name: "cancel-pending",
-        checks: "the caller cancels while a fallback attempt is pending: it ends at once",
-        rules: &[rules::PENDING, rules::NONE_AFTERWARDS],
+        checks: "a cancel while a fallback attempt is pending ends it; one key twice writes once",
+        rules: &[rules::PENDING, rules::NONE_AFTERWARDS, rules::SAME_KEY],
         judge: caller::cancels_pending,
     },
     Drill {

@@ -1,11 +1,9 @@
-//! Drills 4 and 6: what must not happen twice, because it was seen or because it may have had an
-//! effect.
+//! Drill 4: what has been seen is not shown anew.
 
 use windtunnel_policy::config::Streaming;
 use windtunnel_policy::event::Outcome;
-use windtunnel_policy::outcome::FailureClass;
 
-use super::advice::{CORE, ended};
+use super::advice::{core, ended};
 use super::evidence::{Case, Evidence};
 use super::finding::{Finding, Sight, each};
 use super::rules;
@@ -13,7 +11,6 @@ use crate::record::AttemptRow;
 
 /// Drill 4.
 pub(super) fn broken_stream(evidence: &Evidence<'_>) -> Vec<Finding> {
-    let core = |_: &Case<'_>| CORE.to_owned();
     let (all, never) = (|| evidence.cases.iter(), "no stream broke");
     if evidence.policy.streaming == Streaming::BufferThenRelease {
         let rule = rules::WHOLE;
@@ -48,36 +45,4 @@ fn partial(case: &Case<'_>) -> Sight {
     }
     let is_partial = case.request.result.outcome == Outcome::Partial && !case.request.answered;
     Sight::of((!is_partial).then(|| ended(case)))
-}
-
-/// Drill 6.
-pub(super) fn tools_once(evidence: &Evidence<'_>) -> Vec<Finding> {
-    let core = |_: &Case<'_>| CORE.to_owned();
-    let once = |case: &Case<'_>| match ambiguous(case) {
-        None => Sight::Nothing,
-        Some(open) => Sight::of(case.after(open).next().map(|row| {
-            let (sent, open) = (row.number, open.number);
-            format!("attempt {sent} was sent though attempt {open} may have had its effect")
-        })),
-    };
-    let told = |case: &Case<'_>| match ambiguous(case) {
-        None => Sight::Nothing,
-        Some(_) => {
-            let invites = case.request.result.retryable;
-            Sight::of(invites.then(|| format!("{}, marked as safe to send again", ended(case))))
-        }
-    };
-    let never = "no attempt failed in a way that leaves its effect open";
-    let all = || evidence.cases.iter();
-    vec![
-        each(rules::ONCE, all(), once, core, never),
-        each(rules::NOT_RETRYABLE, all(), told, core, never),
-    ]
-}
-
-/// The first attempt of which nobody knows whether it had its effect.
-fn ambiguous<'a>(case: &'a Case<'_>) -> Option<&'a AttemptRow> {
-    let open = [FailureClass::Transport, FailureClass::Timeout, FailureClass::DeadlineExhausted];
-    let is_open = |row: &&AttemptRow| row.failure.is_some_and(|f| open.contains(&f));
-    case.attempts.iter().copied().filter(|row| row.was_sent).find(is_open)
 }

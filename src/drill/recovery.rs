@@ -2,7 +2,7 @@
 
 use windtunnel_policy::config::AllUnavailable;
 
-use super::advice::{self, CORE, NO_FAILOVER, ended};
+use super::advice::{self, NO_FAILOVER, core, ended};
 use super::evidence::{Case, Evidence};
 use super::finding::{Finding, Rule, Sight, each, not_applicable};
 use super::rules;
@@ -54,7 +54,6 @@ pub(super) fn all_exhausted(evidence: &Evidence<'_>) -> Vec<Finding> {
             (told != sent).then(|| format!("its error speaks of {told} attempts, not {sent}"));
         Sight::of(wrong)
     };
-    let core = |_: &Case<'_>| CORE.to_owned();
     vec![
         each(rules::ONE_ERROR, evidence.of("chat"), clear, core, "no request came"),
         each(rules::COUNTED, evidence.of("chat"), counted, core, "no request came"),

@@ -34,9 +34,10 @@ pub(super) const BLOCKED: Rule =
     Rule::of_policy("A blocked prompt is not sent again for the same model.");
 pub(super) const REFUSAL: Rule = Rule::of_core("A valid refusal is returned as the result it is.");
 pub(super) const ONCE: Rule =
-    Rule::of_core("Nothing is sent again where a write may have happened.");
+    Rule::of_policy("No action writes twice, whatever fails after its tool may have run.");
+pub(super) const WRITTEN: Rule = Rule::of_core("The tool of what is answered has written.");
 pub(super) const NOT_RETRYABLE: Rule =
-    Rule::of_core("The error does not invite the caller to send it again.");
+    Rule::of_core("An error that leaves the effect open does not invite to send again.");
 pub(super) const ONE_ERROR: Rule =
     Rule::of_core("Each request ends once, with an error that names status, class and reason.");
 pub(super) const COUNTED: Rule = Rule::of_core("The error counts the attempts that were sent.");
@@ -66,6 +67,7 @@ pub(super) const OVERFLOW: Rule =
     Rule::of_policy("A prompt that was too long goes on only to a larger window.");
 pub(super) const PENDING: Rule =
     Rule::of_core("A pending fallback attempt is aborted at the cancellation.");
+pub(super) const SAME_KEY: Rule = Rule::of_core("The same idempotency key twice writes once.");
 pub(super) const ONE_OWNER: Rule =
     Rule::of_policy("No layer around the gateway or behind it adds calls to those of the gateway.");
 pub(super) const REPORTED: Rule =

@@ -120,7 +120,6 @@ fn what_does_not_apply_says_why() {
         ("primary-down", "allow_failover"),
         ("rate-limit", "sent nothing again"),
         ("breaker", "allow_failover"),
-        ("cancel-pending", "allow_failover"),
         ("layered-loops", "recovers nothing"),
     ] {
         let drill = Drill::find(name).expect("a drill");

@@ -2,6 +2,7 @@
 
 use windtunnel_policy::config::{Policy, Streaming};
 use windtunnel_policy::event::Outcome;
+use windtunnel_policy::outcome::FailureClass;
 use windtunnel_policy::{Duration, Instant, Money};
 
 use super::{broken, conservative};
@@ -30,10 +31,14 @@ enum Fault {
     Twice,
     /// The last attempt goes to this target.
     Target(&'static str),
+    /// The tool of its action writes once more.
+    Write,
+    /// It has not written.
+    NoWrite,
     Totals(fn(&mut RunTotals)),
 }
 
-use Fault::{Attempt, Last, Request, Target, Totals, Twice};
+use Fault::{Attempt, Last, NoWrite, Request, Target, Totals, Twice, Write};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -59,6 +64,14 @@ fn answered(case: &Case<'_>, _: &Evidence<'_>) -> bool {
 
 fn of_class(case: &Case<'_>, evidence: &Evidence<'_>, name: &str) -> bool {
     evidence.scenario.classes[usize::from(case.request.class)].name == name
+}
+
+fn effect_unknown(case: &Case<'_>, _: &Evidence<'_>) -> bool {
+    case.request.result.class == Some(FailureClass::SideEffectUnknown)
+}
+
+fn same_key(case: &Case<'_>, evidence: &Evidence<'_>) -> bool {
+    of_class(case, evidence, "same-key") && case.action != case.request.request
 }
 
 fn refused(case: &Case<'_>, evidence: &Evidence<'_>) -> bool {
@@ -108,12 +121,12 @@ pub(super) const ALL: &[Tampered] = &[
         which: refused, fault: Attempt(|row, _| row.sent = row.ended),
     },
     Tampered {
-        drill: "tools-once", breaks: "Nothing is sent again where a write may have happened.",
-        which: any, fault: Attempt(|row, _| row.sent = row.ended),
+        drill: "tools-once", breaks: "The tool of what is answered has written.",
+        which: answered, fault: NoWrite,
     },
     Tampered {
-        drill: "tools-once", breaks: "The error does not invite the caller to send it again.",
-        which: any, fault: Request(|row, _| row.result.retryable = true),
+        drill: "tools-once", breaks: "An error that leaves the effect open does not invite to send again.",
+        which: effect_unknown, fault: Request(|row, _| row.result.retryable = true),
     },
     Tampered {
         drill: "all-exhausted", breaks: "Each request ends once, with an error that names status, class and reason.",
@@ -160,6 +173,10 @@ pub(super) const ALL: &[Tampered] = &[
         which: pending, fault: Attempt(|row, gone| row.sent = gone + SECOND),
     },
     Tampered {
+        drill: "cancel-pending", breaks: "The same idempotency key twice writes once.",
+        which: same_key, fault: Write,
+    },
+    Tampered {
         drill: "layered-loops", breaks: "The amplification reported is that of the calls that were made.",
         which: any, fault: Totals(|totals| totals.classes[0].hidden_calls += 1),
     },
@@ -201,7 +218,7 @@ fn tamper(
     let evidence = Evidence::new(policy, scenario, world, totals, rows);
     let chosen = evidence.cases.iter().find(|found| (case.which)(found, &evidence));
     let chosen = chosen.unwrap_or_else(|| panic!("{}: no request to tamper with", case.drill));
-    let (request, gone) = (chosen.request.request, chosen.gone());
+    let (request, action, gone) = (chosen.request.request, chosen.action, chosen.gone());
     let last = rows.attempts.iter().rposition(|row| row.request == request);
     let closed = rows.requests.iter().position(|row| row.request == request);
     let closed = closed.expect("every request is closed");
@@ -219,6 +236,12 @@ fn tamper(
         }
         Request(change) => change(&mut rows.requests[closed], gone),
         Twice => rows.requests.push(rows.requests[closed]),
+        Write => {
+            let written = rows.effects.iter().find(|effect| effect.action == action);
+            let again = *written.expect("its tool has written");
+            rows.effects.push(again);
+        }
+        NoWrite => rows.effects.retain(|effect| effect.action != action),
         Totals(change) => change(totals),
     }
 }

@@ -1,0 +1,92 @@
+//! Drill 6, and the second half of drill 12: what is written outside the model, once.
+
+use windtunnel_policy::outcome::FailureClass;
+
+use super::advice::{self, ended};
+use super::evidence::{Case, Evidence};
+use super::finding::{Breach, Finding, Rule, Sight, each, not_applicable, together};
+use super::rules;
+
+/// Attempts shown of an action.
+const SHOWN: usize = 8;
+
+/// Drill 6.
+pub(super) fn tools_once(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let actions = evidence.actions();
+    let written = |case: &Case<'_>| match case.request.answered {
+        false => Sight::Nothing,
+        true => Sight::of(match evidence.writes(case.action) {
+            0 => Some("answered, and its tool has written nothing".into()),
+            _ => None,
+        }),
+    };
+    let never = "nothing was answered";
+    vec![
+        at_most_once(evidence, rules::ONCE, &actions, &to_ask(evidence)),
+        each(rules::WRITTEN, evidence.cases.iter(), written, advice::core, never),
+        not_retryable(evidence),
+    ]
+}
+
+fn not_retryable(evidence: &Evidence<'_>) -> Finding {
+    let open = [FailureClass::SideEffectUnknown, FailureClass::Transport, FailureClass::Timeout];
+    let look = |case: &Case<'_>| {
+        let result = &case.request.result;
+        if !result.class.is_some_and(|class| open.contains(&class)) {
+            return Sight::Nothing;
+        }
+        Sight::of(
+            result.retryable.then(|| format!("{}, marked as safe to send again", ended(case))),
+        )
+    };
+    let never = "no request ended with its effect open";
+    each(rules::NOT_RETRYABLE, evidence.cases.iter(), look, advice::core, never)
+}
+
+/// Drill 12, the same key twice.
+pub(super) fn same_key(evidence: &Evidence<'_>) -> Finding {
+    let class = evidence.class("same-key");
+    let mut actions = evidence.actions();
+    actions.retain(|action| action.len() > 1 && action[0].request.class == class);
+    if actions.is_empty() {
+        return not_applicable(rules::SAME_KEY, "no action came twice");
+    }
+    at_most_once(evidence, rules::SAME_KEY, &actions, advice::CORE)
+}
+
+fn at_most_once(
+    evidence: &Evidence<'_>,
+    rule: Rule,
+    actions: &[Vec<&Case<'_>>],
+    change: &str,
+) -> Finding {
+    let twice = |action: &&Vec<&Case<'_>>| evidence.writes(action[0].action) > 1;
+    let seen = actions.len() as u64;
+    let Some(first) = actions.iter().find(twice) else { return together(rule, seen, None) };
+    let attempts: Vec<_> = first.iter().flat_map(|case| &case.attempts).collect();
+    let breach = Breach {
+        broken: actions.iter().filter(twice).count() as u64,
+        seen,
+        what: format!(
+            "request {}: its tool wrote {} times in {} attempts",
+            first[0].action,
+            evidence.writes(first[0].action),
+            attempts.len()
+        ),
+        change: change.into(),
+        attempts: attempts.into_iter().take(SHOWN).map(|row| **row).collect(),
+        request: Some(*first[0].request),
+    };
+    together(rule, seen, Some(breach))
+}
+
+fn to_ask(evidence: &Evidence<'_>) -> String {
+    match evidence.policy.side_effects.reconcile {
+        false => {
+            "set `side_effects: {reconcile: true}`: ask what the tool did before anything is sent \
+                  again"
+                .into()
+        }
+        true => advice::CORE.into(),
+    }
+}
