@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use windtunnel::drill::{DRILLS, Drill, HeldBy};
+use windtunnel::drill::{DRILLS, Drill, Drilled, HeldBy};
 use windtunnel::experiment::policy_hash;
 use windtunnel::input::InputError;
 use windtunnel::report::{DrillReport, PolicyDrilled};
@@ -29,7 +29,13 @@ pub(super) fn drill(args: &DrillArgs) -> Outcome {
     refuse_overwriting(&out.map(|path| ("--out", path)).into_iter().collect::<Vec<_>>(), &read)?;
     interrupt::watch(First::EndsAtOnce);
     let out = out.map(OutFile::create).transpose()?;
-    let policies = policies.iter().map(|policy| put_through(policy, &drills, args.seed));
+    let written = args.policies.iter();
+    let policies = policies.iter().zip(written);
+    let policies = policies.map(|(policy, as_written)| {
+        let drilled = put_through(policy, &drills, args.seed)?;
+        let (name, written, hash) = (policy.name.clone(), as_written.clone(), policy_hash(policy));
+        Ok(PolicyDrilled { name, written, hash, drills: drilled })
+    });
     let report = DrillReport { seed: args.seed, policies: policies.collect::<Result<_, _>>()? };
     let text = match args.format {
         DrillFormat::Table => report.table(),
@@ -59,17 +65,13 @@ fn put_through(
     policy: &Policy,
     drills: &[&'static Drill],
     seed: u64,
-) -> Result<PolicyDrilled, InputError> {
+) -> Result<Vec<Drilled>, InputError> {
     let drilled = drills.iter().map(|drill| {
         let failed =
             |error| InputError::new(&policy.name, format!("drill {}: {error}", drill.name));
         drill.run(policy, seed).map_err(failed)
     });
-    Ok(PolicyDrilled {
-        name: policy.name.clone(),
-        hash: policy_hash(policy),
-        drills: drilled.collect::<Result<_, _>>()?,
-    })
+    drilled.collect()
 }
 
 fn listing() -> String {

@@ -71,6 +71,7 @@ fn totals(evidence: &Evidence<'_>) -> Finding {
         what,
         change: CORE.into(),
         attempts: Vec::new(),
+        left_out: 0,
         request: None,
     };
     together(rule, seen, wrong.map(breach))

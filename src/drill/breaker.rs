@@ -4,12 +4,9 @@ use windtunnel_policy::{Duration, Instant};
 
 use super::advice::NO_FAILOVER;
 use super::evidence::{Case, Evidence};
-use super::finding::{Breach, Finding, not_applicable, together};
+use super::finding::{Breach, Finding, first_of, not_applicable, together};
 use super::rules;
 use crate::record::AttemptRow;
-
-/// Attempts shown of a crowd.
-const SHOWN: usize = 8;
 
 pub(super) fn moves_and_probes(evidence: &Evidence<'_>) -> Vec<Finding> {
     if !evidence.policy.attempts.allow_failover {
@@ -25,6 +22,7 @@ fn moves(evidence: &Evidence<'_>, from: Instant, to: Instant) -> Finding {
     let half = from + Duration::from_micros(to.since(from).as_micros() / 2);
     let (asked, there) = between(evidence, half, to);
     let broken = there.len() as u64;
+    let (attempts, left_out) = first_of(&there);
     together(
         rules::MOVES,
         asked,
@@ -39,7 +37,8 @@ fn moves(evidence: &Evidence<'_>, from: Instant, to: Instant) -> Finding {
                 true => "add `breakers: [{}]`: the defaults open at half of twenty calls".into(),
                 false => "make a trip of `breakers` more sensitive, or `open_for` longer".into(),
             },
-            attempts: shown(&there),
+            attempts,
+            left_out,
             request: None,
         }),
     )
@@ -56,6 +55,7 @@ fn probes(evidence: &Evidence<'_>, over: Instant) -> Finding {
     let asked = evidence.cases.iter().filter(arrived).count() as u64;
     there.retain(|row| row.sent < answered);
     let sent = there.len() as u64;
+    let (attempts, left_out) = first_of(&there);
     together(
         rules::PROBES,
         sent,
@@ -73,7 +73,8 @@ fn probes(evidence: &Evidence<'_>, over: Instant) -> Finding {
                     "set `after_open: half_open` in `breakers`, with few `probes.concurrent`".into()
                 }
             },
-            attempts: shown(&there),
+            attempts,
+            left_out,
             request: None,
         }),
     )
@@ -96,6 +97,7 @@ fn returns(evidence: &Evidence<'_>) -> Finding {
             change: "shorten `open_for`, its `growth.max`, the `ramp` of `breakers`, or `isolation`"
                 .into(),
             attempts: Vec::new(),
+            left_out: 0,
             request: None,
         }),
     )
@@ -117,8 +119,4 @@ fn at_primary<'a>(evidence: &Evidence<'a>) -> impl Iterator<Item = &'a AttemptRo
     let primary = evidence.named("primary");
     let all: Vec<&AttemptRow> = evidence.cases.iter().flat_map(|c| c.attempts.clone()).collect();
     all.into_iter().filter(move |row| row.target == primary)
-}
-
-fn shown(rows: &[&AttemptRow]) -> Vec<AttemptRow> {
-    rows.iter().take(SHOWN).map(|row| **row).collect()
 }

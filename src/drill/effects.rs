@@ -4,11 +4,9 @@ use windtunnel_policy::outcome::FailureClass;
 
 use super::advice::{self, ended};
 use super::evidence::{Case, Evidence};
-use super::finding::{Breach, Finding, Rule, Sight, each, not_applicable, together};
+use super::finding::{Breach, Finding, Rule, Sight, each, first_of, not_applicable, together};
 use super::rules;
-
-/// Attempts shown of an action.
-const SHOWN: usize = 8;
+use crate::record::AttemptRow;
 
 /// Drill 6.
 pub(super) fn tools_once(evidence: &Evidence<'_>) -> Vec<Finding> {
@@ -63,7 +61,8 @@ fn at_most_once(
     let twice = |action: &&Vec<&Case<'_>>| evidence.writes(action[0].action) > 1;
     let seen = actions.len() as u64;
     let Some(first) = actions.iter().find(twice) else { return together(rule, seen, None) };
-    let attempts: Vec<_> = first.iter().flat_map(|case| &case.attempts).collect();
+    let all: Vec<&AttemptRow> = first.iter().flat_map(|case| case.attempts.clone()).collect();
+    let (attempts, left_out) = first_of(&all);
     let breach = Breach {
         broken: actions.iter().filter(twice).count() as u64,
         seen,
@@ -71,10 +70,11 @@ fn at_most_once(
             "request {}: its tool wrote {} times in {} attempts",
             first[0].action,
             evidence.writes(first[0].action),
-            attempts.len()
+            all.len()
         ),
         change: change.into(),
-        attempts: attempts.into_iter().take(SHOWN).map(|row| **row).collect(),
+        attempts,
+        left_out,
         request: Some(*first[0].request),
     };
     together(rule, seen, Some(breach))

@@ -77,8 +77,10 @@ pub struct Breach {
     pub what: String,
     /// What to change in the policy.
     pub change: String,
-    /// The attempts of the case shown.
+    /// The attempts of the case shown, the first of them where there are many.
     pub attempts: Vec<AttemptRow>,
+    /// How many further attempts it has.
+    pub left_out: u64,
     /// Its request; absent where the case is not about one request.
     pub request: Option<RequestRow>,
 }
@@ -130,6 +132,7 @@ pub(super) fn each<'c, 'r: 'c>(
             what: format!("request {}: {what}", case.request.request),
             change: change(case),
             attempts: case.attempts.iter().map(|row| **row).collect(),
+            left_out: 0,
             request: Some(*case.request),
         })),
     };
@@ -143,6 +146,16 @@ pub(super) fn together(rule: Rule, seen: u64, broken: Option<Breach>) -> Finding
         None => Verdict::Passed { seen },
     };
     Finding { rule, verdict }
+}
+
+/// So many attempts are shown of a crowd.
+const SHOWN: usize = 8;
+
+/// The first of many attempts, and how many more there are.
+pub(super) fn first_of(attempts: &[&AttemptRow]) -> (Vec<AttemptRow>, u64) {
+    let shown: Vec<AttemptRow> = attempts.iter().take(SHOWN).map(|row| **row).collect();
+    let left_out = attempts.len() - shown.len();
+    (shown, left_out as u64)
 }
 
 /// A finding without anything to judge.

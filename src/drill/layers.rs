@@ -4,11 +4,9 @@ use std::cmp::Reverse;
 
 use super::advice::CORE;
 use super::evidence::{Case, Evidence};
-use super::finding::{Breach, Finding, Rule, not_applicable, together};
+use super::finding::{Breach, Finding, Rule, first_of, not_applicable, together};
 use super::rules;
-
-/// Attempts shown of an action.
-const SHOWN: usize = 9;
+use crate::record::AttemptRow;
 
 /// Drill 13.
 pub(super) fn one_owner(evidence: &Evidence<'_>) -> Vec<Finding> {
@@ -32,7 +30,9 @@ fn no_layer_adds(evidence: &Evidence<'_>, rule: Rule) -> Finding {
         return together(rule, actions.len() as u64, None);
     };
     let tries = worst.len();
-    let sent = attempts(worst).count();
+    let all: Vec<&AttemptRow> = attempts(worst).collect();
+    let sent = all.len();
+    let (attempts, left_out) = first_of(&all);
     let change = match evidence.policy.attempts.owns_retries {
         false => {
             "set `attempts.owns_retries: true`: layers that heed it leave all retries to this \
@@ -50,7 +50,8 @@ fn no_layer_adds(evidence: &Evidence<'_>, rule: Rule) -> Finding {
             worst[0].action,
         ),
         change: change.into(),
-        attempts: attempts(worst).take(SHOWN).copied().collect(),
+        attempts,
+        left_out,
         request: Some(*worst[0].request),
     };
     together(rule, actions.len() as u64, Some(breach))
@@ -71,12 +72,13 @@ fn reported(evidence: &Evidence<'_>) -> Finding {
         what: format!("{told} calls for {of} actions are reported, {made} for {asked} were made"),
         change: CORE.into(),
         attempts: Vec::new(),
+        left_out: 0,
         request: None,
     });
     together(rule, asked, breach)
 }
 
-fn attempts<'a>(action: &'a [&'a Case<'_>]) -> impl Iterator<Item = &'a crate::record::AttemptRow> {
+fn attempts<'a>(action: &'a [&'a Case<'_>]) -> impl Iterator<Item = &'a AttemptRow> {
     action.iter().flat_map(|case| case.attempts.iter().copied())
 }
 

@@ -96,6 +96,7 @@ fn waits_without_a_hint(evidence: &Evidence<'_>) -> Finding {
                      same limit"
                 .into(),
             attempts: shown.attempts.iter().map(|row| **row).collect(),
+            left_out: 0,
             request: Some(*shown.request),
         }),
     )

@@ -8,11 +8,12 @@ use assert_cmd::Command;
 use serde_json::Value;
 use tempfile::TempDir;
 
-const BAD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/drills/bad");
+/// Where the program is run: paths in what it prints are those it was given.
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/drills");
 
 fn drill(words: &[&str]) -> std::process::Output {
     let mut program = Command::new(assert_cmd::cargo::cargo_bin!("windtunnel"));
-    program.arg("drill").args(words).output().expect("it runs")
+    program.current_dir(FOLDER).arg("drill").args(words).output().expect("it runs")
 }
 
 /// What it prints, where it exits with this code.
@@ -24,7 +25,7 @@ fn printed(code: i32, words: &[&str]) -> String {
 }
 
 fn bad(name: &str) -> String {
-    format!("{BAD}/{name}.yaml")
+    format!("bad/{name}.yaml")
 }
 
 /// The version changes for reasons of its own.
@@ -86,7 +87,7 @@ fn two_runs_give_the_same_bytes_and_a_seed_moves_them() {
 
 #[test]
 fn every_bad_policy_fails_by_name() {
-    let mut names: Vec<String> = fs::read_dir(BAD)
+    let mut names: Vec<String> = fs::read_dir(format!("{FOLDER}/bad"))
         .expect("a folder")
         .map(|entry| entry.expect("a file").path())
         .map(|path| path.file_stem().expect("a name").to_string_lossy().into_owned())
@@ -121,6 +122,23 @@ fn a_drill_can_be_looked_at_as_a_scenario() {
             _ => row[field] == *value,
         };
         assert!(equal, "{field}: {} and {value}", row[field]);
+    }
+}
+
+#[test]
+fn what_it_tells_to_look_at_is_there() {
+    let text = printed(1, &[&bad("breaker"), "-d", "breaker", "-d", "9", "--seed", "3"]);
+    assert!(text.contains("attempts more"), "{text}");
+    let commands = text.lines().filter_map(|line| line.strip_prefix("look       windtunnel "));
+    let commands: Vec<&str> = commands.collect();
+    assert_eq!(commands.len(), 2, "{text}");
+    for command in commands {
+        let mut program = Command::new(assert_cmd::cargo::cargo_bin!("windtunnel"));
+        let words = command.split(' ');
+        let output = program.current_dir(FOLDER).args(words).output().expect("it runs");
+        let told = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && told.contains("seed 3"), "{command}: {told}");
+        assert!(told.contains("sends attempt 1 to primary"), "{command}: {told}");
     }
 }
 

@@ -76,6 +76,7 @@ fn evidence(drilled: &Drilled, breach: &Breach) -> Value {
         "what": breach.what,
         "change": breach.change,
         "request": breach.request.as_ref().map(|row| request(drilled, row)),
+        "attempts_left_out": breach.left_out,
         "attempts": breach.attempts.iter().map(|row| attempt(drilled, row)).collect::<Vec<Value>>(),
     })
 }

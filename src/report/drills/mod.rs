@@ -19,6 +19,8 @@ pub struct DrillReport {
 pub struct PolicyDrilled {
     /// Its name.
     pub name: String,
+    /// As the user wrote it: a file, or the name of a shipped one.
+    pub written: String,
     /// SHA-256 over its data, in hexadecimal.
     pub hash: String,
     /// In the order of the drills; the same drills for each policy.

@@ -18,6 +18,7 @@ pub(super) fn render(report: &DrillReport) -> String {
     match report.policies.as_slice() {
         [policy] => {
             sections.push(section("Drills", &verdicts(policy)));
+            let failure = |drilled| failure(policy, drilled, report.seed);
             sections.extend(policy.failed().map(failure));
         }
         policies => {
@@ -116,13 +117,22 @@ fn broken(drilled: &Drilled) -> impl Iterator<Item = (&'static str, &Breach)> {
     })
 }
 
-fn failure(drilled: &Drilled) -> String {
+fn failure(policy: &PolicyDrilled, drilled: &Drilled, seed: u64) -> String {
     let [number, name] = label(drilled);
-    let rules: Vec<String> = broken(drilled).map(|(rule, b)| breach(drilled, rule, b)).collect();
+    let look = |request: u64| {
+        let seed = if seed == 1 { String::new() } else { format!(" --seed {seed}") };
+        let written = match policy.written.contains(char::is_whitespace) {
+            true => format!("'{}'", policy.written),
+            false => policy.written.clone(),
+        };
+        format!("windtunnel explain {name} --policy {written} --request {request}{seed}")
+    };
+    let rules: Vec<String> =
+        broken(drilled).map(|(rule, b)| breach(drilled, rule, b, look)).collect();
     section(&format!("{number} {name}: FAIL"), &rules.join("\n"))
 }
 
-fn breach(drilled: &Drilled, rule: &str, breach: &Breach) -> String {
+fn breach(drilled: &Drilled, rule: &str, breach: &Breach, look: impl Fn(u64) -> String) -> String {
     let mut lines = vec![
         format!("must hold  {rule}"),
         format!("broken     {}", what(breach)),
@@ -139,9 +149,14 @@ fn breach(drilled: &Drilled, rule: &str, breach: &Breach) -> String {
             request.result.status,
         ));
     }
-    let rows =
-        if breach.attempts.is_empty() { String::new() } else { rows(drilled, &breach.attempts) };
-    lines.join("\n") + "\n" + &rows
+    if let Some(row) = breach.attempts.first() {
+        lines.push(format!("look       {}", look(row.request)));
+        lines.push(rows(drilled, &breach.attempts).trim_end().to_owned());
+    }
+    if breach.left_out > 0 {
+        lines.push(format!("… and {} attempts more", breach.left_out));
+    }
+    lines.join("\n") + "\n"
 }
 
 /// How often, and how. Where no single request is shown, the sentence has its own figures.
