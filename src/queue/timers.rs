@@ -19,7 +19,9 @@ const HEAP: usize = MOST_LANES;
 /// Timers in lanes, each in order, and a heap for those that follow no constant.
 #[derive(Clone, Debug)]
 pub struct Timers<T> {
+    /// Those in use first: many constants are known, and few ever set a timer.
     lanes: Vec<(Duration, VecDeque<(EventKey, T)>)>,
+    in_use: usize,
     heap: EventQueue<T>,
     /// The first key of each lane and of the heap; [`EventKey::NEVER`] where there is none.
     heads: [EventKey; MOST_LANES + 1],
@@ -38,6 +40,7 @@ impl<T: Copy> Timers<T> {
         }
         Timers {
             lanes,
+            in_use: 0,
             heap: EventQueue::with_capacity(0),
             heads: [EventKey::NEVER; MOST_LANES + 1],
             first: HEAP,
@@ -48,7 +51,7 @@ impl<T: Copy> Timers<T> {
     #[inline]
     pub fn push(&mut self, now: Instant, key: EventKey, payload: T) {
         let delay = key.at() - now;
-        let place = match self.lanes.iter_mut().position(|(known, _)| *known == delay) {
+        let place = match self.lane_of(delay) {
             // Of two timers of one instant the second may come first.
             Some(i) if self.lanes[i].1.back().is_none_or(|(last, _)| *last < key) => {
                 self.lanes[i].1.push_back((key, payload));
@@ -83,9 +86,21 @@ impl<T: Copy> Timers<T> {
             (lane.pop_front()?, lane.front().map(|(key, _)| *key))
         };
         self.heads[self.first] = next.unwrap_or(EventKey::NEVER);
-        let lanes = 0..self.lanes.len();
+        let lanes = 0..self.in_use;
         self.first = lanes.fold(HEAP, |m, i| if self.heads[i] < self.heads[m] { i } else { m });
         Some(timer)
+    }
+
+    /// The lane of this delay, which is in use from now on.
+    #[inline]
+    fn lane_of(&mut self, delay: Duration) -> Option<usize> {
+        let lane = self.lanes.iter().position(|(known, _)| *known == delay)?;
+        if lane < self.in_use {
+            return Some(lane);
+        }
+        self.lanes.swap(lane, self.in_use);
+        self.in_use += 1;
+        Some(self.in_use - 1)
     }
 
     /// Forgets every timer and keeps the memory, for the next run.

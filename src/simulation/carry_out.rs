@@ -92,8 +92,7 @@ impl Simulation<'_> {
         self.proxies.hold(now, send);
         let tool_at = self.plan_tool(send.attempt);
         let open = &mut self.open[slot];
-        let before = open.sent_to.iter().filter(|t| **t == send.target.0).count() as u32;
-        open.sent_to.push(send.target.0);
+        let before = open.count_send(send.target);
         let nth_on_target = self.layers.count(slot, 0, before);
         let order = Order {
             request: &open.request,

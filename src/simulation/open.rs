@@ -30,8 +30,8 @@ pub(super) struct Open {
     pub(super) measured: bool,
     /// The closed loop's user that waits for it.
     pub(super) asker: Option<Asker>,
-    /// Targets it was sent to, in order.
-    pub(super) sent_to: Vec<u16>,
+    /// Targets it was sent to, and how often.
+    sent_to: Vec<(u16, u32)>,
     /// Its latest attempt, and where that is; of two in flight, the one at hand. The row stays in
     /// one place from send to sink.
     pub(super) latest: Latest,
@@ -170,6 +170,26 @@ impl Open {
     pub(super) fn turn(&mut self) {
         std::mem::swap(&mut self.latest, &mut self.rival.latest);
         std::mem::swap(&mut self.row, &mut self.rival.row);
+    }
+
+    /// How often it was sent to this target before. Counts the send to come.
+    pub(super) fn count_send(&mut self, target: TargetId) -> u32 {
+        match self.sent_to.iter_mut().find(|(sent_to, _)| *sent_to == target.0) {
+            Some((_, times)) => {
+                *times += 1;
+                *times - 1
+            }
+            None => {
+                self.sent_to.push((target.0, 1));
+                0
+            }
+        }
+    }
+
+    /// How often it was sent to the target of the attempt at hand before that.
+    pub(super) fn sends_before(&self) -> u32 {
+        let to_target = |(sent_to, _): &&(u16, u32)| *sent_to == self.row.target.0;
+        self.sent_to.iter().find(to_target).map_or(0, |(_, times)| times - 1)
     }
 
     /// Writes the row of an attempt that starts now, with the fields of its end still open.

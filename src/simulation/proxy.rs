@@ -85,7 +85,7 @@ impl Simulation<'_> {
         open.row.hidden_calls = calls;
         open.latest = Latest::Pausing;
         self.ledger.bill(bill);
-        let nth = open.sent_to.iter().filter(|t| **t == open.row.target.0).count() as u32 - 1;
+        let nth = open.sends_before();
         let count = self.layers.count(slot, calls, nth);
         let draw = open.request.key.draw(Purpose::LayerBackoff, target.hash, count);
         let previous = &mut self.proxies.of(attempt).1;
@@ -105,7 +105,7 @@ impl Simulation<'_> {
         let target = open.row.target;
         let tool_at = self.plan_tool(attempt);
         let open = &mut self.open[slot];
-        let nth = open.sent_to.iter().filter(|t| **t == target.0).count() as u32 - 1;
+        let nth = open.sends_before();
         let order = Order {
             request: &open.request,
             request_index: open.index,

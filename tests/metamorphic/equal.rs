@@ -36,8 +36,10 @@ fn without_reasons(rows: Rows) -> (Vec<AttemptRow>, Vec<RequestRow>) {
     (attempts.collect(), requests.collect())
 }
 
-/// A policy that keeps no memory of failures, with one budget for the whole request.
+/// A policy that keeps no memory of failures, with one budget for the whole request, and no second
+/// attempt beside a first.
 fn forgetful(policy: &mut Value) {
+    policy.as_object_mut().expect("a policy has fields").remove("hedge");
     (policy["breakers"], policy["retry_budgets"]) = (json!([]), json!([]));
     policy["cooldown"] = json!({"rule": "none"});
     policy["matrix"] = json!({
