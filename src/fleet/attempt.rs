@@ -254,20 +254,19 @@ pub(super) struct Slab {
 }
 
 impl Slab {
-    /// Puts the attempt that `make` makes, of the generation it is told, in a free place: there,
-    /// for to move it would cost more than to make it.
+    /// Puts `attempt` in a free place; its generation is set here.
     #[inline]
-    pub(super) fn insert(&mut self, make: impl FnOnce(u32) -> Attempt) -> FleetRef {
+    pub(super) fn insert(&mut self, attempt: Attempt) -> FleetRef {
         match self.free.pop() {
             Some(slot) => {
                 let place = &mut self.places[slot as usize];
                 let generation = place.generation.wrapping_add(1);
-                *place = make(generation);
+                *place = Attempt { generation, ..attempt };
                 FleetRef { slot, generation }
             }
             None => {
                 let slot = u32::try_from(self.places.len()).expect("fewer than 2^32 in flight");
-                self.places.push(make(0));
+                self.places.push(Attempt { generation: 0, ..attempt });
                 FleetRef { slot, generation: 0 }
             }
         }

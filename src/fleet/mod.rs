@@ -141,8 +141,8 @@ impl Fleet {
                 (Stage::Queued, plan, Duration::ZERO)
             }
         };
-        let handle = self.attempts.insert(|generation| Attempt {
-            generation,
+        let handle = self.attempts.insert(Attempt {
+            generation: 0,
             attempt: order.attempt,
             id: order.request_index,
             key,
