@@ -186,7 +186,11 @@ impl Attempt {
 
     /// What it has used after `done` work since its start.
     pub(super) fn used_after(&self, done: Work) -> Usage {
-        Usage { input: self.ask.input, cached: 0, output: self.plan.tokens_after(done) }
+        Usage {
+            input: self.ask.input,
+            cached: self.ask.cached,
+            output: self.plan.tokens_after(done),
+        }
     }
 
     /// When its latest token came, reckoned at the present speed: the first µs at which it was
@@ -201,7 +205,9 @@ impl Attempt {
         match billing {
             Billing::Nothing => Usage::default(),
             Billing::Consumed => used,
-            Billing::Full => Usage { input: self.ask.input, cached: 0, output: self.plan.tokens },
+            Billing::Full => {
+                Usage { input: self.ask.input, cached: self.ask.cached, output: self.plan.tokens }
+            }
         }
     }
 

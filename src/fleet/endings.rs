@@ -16,6 +16,9 @@ impl Fleet {
         let attempt = self.attempts.live(handle);
         let target = usize::from(attempt.target.0);
         let usage = attempt.used_after(attempt.plan.end.into());
+        if usage.output > 0 {
+            self.caches.keep(now, attempt.target, handle);
+        }
         match attempt.plan.fate {
             Fate::Fails(fall) => self.fail_with(now, handle, &fall),
             Fate::FallsSilent(_) if !attempt.unseen => {

@@ -48,6 +48,8 @@ enum Taken {
 pub(super) struct Ask {
     /// Prompt tokens.
     pub(super) input: u32,
+    /// Of those, remembered by the provider's cache.
+    pub(super) cached: u32,
     /// The most output tokens.
     pub(super) max_output: u32,
 }

@@ -7,6 +7,7 @@ use super::Order;
 use super::attempt::{Fall, Fate, Plan, Verdict};
 use super::climate::Climate;
 use super::clock::FULL_SPEED;
+use super::limit::Ask;
 use crate::draw::{Key, NameHash, Purpose, below};
 use crate::scenario::{Billing, MOST_WORK, TargetModel, Try};
 use crate::weather::Mix;
@@ -38,6 +39,7 @@ pub(super) fn prospect(
     now: Instant,
     shed: Option<Fall>,
     order: &Order<'_>,
+    ask: Ask,
 ) -> Prospect {
     let (key, nth) = (order.request.key, order.nth_on_target);
     if order.request.marks.has(Marks::BLOCKED) {
@@ -46,10 +48,10 @@ pub(super) fn prospect(
         return Prospect::Fails(Plan::without_work(fall), takes);
     }
     match (climate.strike(now, world, key, nth), shed) {
-        (Some((subject, mix)), _) => struck(model, order, subject, mix),
+        (Some((subject, mix)), _) => struck(model, order, ask, subject, mix),
         // In a storm most attempts end here: what they would have come to is not drawn.
         (None, Some(fall)) => Prospect::Fails(Plan::without_work(fall), failure(model, key, nth)),
-        (None, None) => Prospect::Works(answered(model, climate, order)),
+        (None, None) => Prospect::Works(answered(model, climate, order, ask)),
     }
 }
 
@@ -67,10 +69,11 @@ impl Fall {
 }
 
 /// The work of an attempt that meets no failure.
-fn healthy(model: &TargetModel, order: &Order<'_>) -> Plan {
+fn healthy(model: &TargetModel, order: &Order<'_>, ask: Ask) -> Plan {
     let luck = Try { request: order.request.key, target: model.hash, nth: order.nth_on_target };
     let tokens = tokens(model, order);
-    let times = model.latency.times(luck, order.request.input, tokens, order.shows_headers());
+    // What the cache remembers takes no work.
+    let times = model.latency.times(luck, ask.input - ask.cached, tokens, order.shows_headers());
     let verdict = Verdict { answer: Answer::Valid, contract_ok: true, task_done: true };
     Plan {
         headers: times.headers * FULL_SPEED,
@@ -89,7 +92,13 @@ fn tokens(model: &TargetModel, order: &Order<'_>) -> u32 {
 }
 
 /// The prospect of an attempt that one of the failures in `mix` strikes.
-fn struck(model: &TargetModel, order: &Order<'_>, subject: NameHash, mix: &[Mix]) -> Prospect {
+fn struck(
+    model: &TargetModel,
+    order: &Order<'_>,
+    ask: Ask,
+    subject: NameHash,
+    mix: &[Mix],
+) -> Prospect {
     let (key, nth) = (order.request.key, order.nth_on_target);
     let draw = key.draw(Purpose::FailureClass, subject, nth);
     // Weights are rounded down: a draw beyond the last of them is the last kind's.
@@ -117,12 +126,12 @@ fn struck(model: &TargetModel, order: &Order<'_>, subject: NameHash, mix: &[Mix]
             Prospect::Fails(without_work(kind.phase), Duration::from_micros(takes))
         }
         Phase::BeforeOutput => {
-            let plan = healthy(model, order);
+            let plan = healthy(model, order, ask);
             let fate = Fate::Fails(fall(kind.phase, model.bill_failed));
             Prospect::Works(Plan { end: plan.output, fate, ..plan })
         }
         Phase::AfterOutput => {
-            let plan = healthy(model, order);
+            let plan = healthy(model, order, ask);
             let fate = Fate::Fails(fall(kind.phase, model.bill_cancelled));
             Prospect::Works(Plan { end: plan.somewhere(position(model, order)), fate, ..plan })
         }
@@ -136,8 +145,8 @@ fn whole(class: FailureClass) -> FailureClass {
 
 /// The plan of an attempt that no failure strikes: a complete answer of some worth, or a stream
 /// that breaks, falls silent or ends early.
-fn answered(model: &TargetModel, climate: &Climate, order: &Order<'_>) -> Plan {
-    let plan = healthy(model, order);
+fn answered(model: &TargetModel, climate: &Climate, order: &Order<'_>, ask: Ask) -> Plan {
+    let plan = healthy(model, order, ask);
     let (key, nth) = (order.request.key, order.nth_on_target);
     if order.streamed {
         let (breaks, stalls) = pair(

@@ -16,6 +16,7 @@
 
 mod agenda;
 mod attempt;
+mod cache;
 mod climate;
 mod clock;
 mod endings;
@@ -32,6 +33,7 @@ use windtunnel_policy::{Duration, Instant, Share};
 use agenda::{Agenda, Due};
 pub use attempt::FleetRef;
 use attempt::{Attempt, Fall, Plan, Slab, Stage};
+use cache::Caches;
 use limit::{Ask, Limit, Refusal};
 use luck::Prospect;
 pub use notice::{Bill, Notice, NoticeKind};
@@ -50,6 +52,7 @@ pub struct Fleet {
     limits: Vec<Limit>,
     attempts: Slab,
     agenda: Agenda,
+    caches: Caches,
     /// Keys luck that many requests share.
     world: Key,
     /// Scratch: attempts in flight at one target.
@@ -73,6 +76,8 @@ pub struct Order<'a> {
     pub streamed: bool,
     /// Whether it matters to the gateway when headers of a stream come.
     pub headers_matter: bool,
+    /// Tokens at the start of its prompt that its session's request before had, too.
+    pub prefix: u32,
     /// How far into its output it calls a tool that writes; `None` where it calls none.
     pub tool_at: Option<Share>,
     /// When the gateway gives it up: by its own time limit or the request's deadline.
@@ -97,6 +102,7 @@ impl Fleet {
             limits: scenario.limits.iter().map(Limit::new).collect(),
             attempts: Slab::default(),
             agenda: Agenda::new(scenario.targets.len()),
+            caches: Caches::new(scenario),
             world: Key::of_world(0),
             in_flight: Vec::new(),
         }
@@ -109,12 +115,13 @@ impl Fleet {
         self.limits.iter_mut().for_each(Limit::reset);
         self.attempts.clear();
         self.agenda.clear();
+        self.caches.reset();
         self.world = world.key;
     }
 
     /// Sends an attempt. It ends by one last [`Notice`], or by [`Fleet::abort`].
     pub fn submit(&mut self, now: Instant, order: &Order<'_>) -> FleetRef {
-        let ask = self.ask(order);
+        let ask = self.ask(now, order);
         let (key, nth) = (order.request.key, order.nth_on_target);
         let refused = match self.invalid(order, ask) {
             Some(fall) => Some(fall),
@@ -128,7 +135,7 @@ impl Fleet {
             }
             None => {
                 let shed = site.is_full().then(|| site.shed());
-                luck::prospect(&site.model, &site.climate, self.world, now, shed, order)
+                luck::prospect(&site.model, &site.climate, self.world, now, shed, order, ask)
             }
         };
         let (stage, plan, takes) = match prospect {
@@ -160,6 +167,7 @@ impl Fleet {
             silent_since: None,
             plan,
         });
+        self.caches.note(handle, (order.prefix > 0).then_some(order.request.session));
         if stage == Stage::Failing {
             self.agenda.add_failure(now + takes, handle, self.attempts.live(handle));
         } else if stage == Stage::Queued {
@@ -314,9 +322,12 @@ impl Fleet {
         assert_eq!(places, 0, "places in concurrency limits are back");
     }
 
-    fn ask(&self, order: &Order<'_>) -> Ask {
+    fn ask(&self, now: Instant, order: &Order<'_>) -> Ask {
         let most = self.sites[usize::from(order.target.0)].model.max_output_tokens;
-        Ask { input: order.request.input, max_output: order.request.max_output.min(most) }
+        let WorldRequest { input, max_output, session, .. } = *order.request;
+        let prefix = order.prefix.min(input);
+        let cached = self.caches.warm(now, order.target, session, prefix);
+        Ask { input, cached, max_output: max_output.min(most) }
     }
 
     /// What is wrong with the request itself.

@@ -6,7 +6,7 @@ use super::read::Read::{self, Asks, Incidents, NotModelled, Ratio, Share, Unreco
 use super::read::dollars;
 use super::{Better, Block, Measure};
 use crate::hist::Hist;
-use crate::record::{ClassTotals, SignedHist};
+use crate::record::{ClassTotals, SignedHist, TargetTotals};
 use crate::scenario::{Layer, Scenario};
 use crate::stats::{Dimension, Known};
 
@@ -23,6 +23,9 @@ impl Catalogue {
         if scenario.has_tools() {
             catalogue.replace("duplicate_side_effects", Share(|c| c.duplicate_side_effects));
             catalogue.insert_after("duplicate_side_effects", vec![side_effects()]);
+        }
+        if scenario.has_caches() {
+            catalogue.insert_after("wasted_cost_share", vec![cached()]);
         }
         if scenario.has_layers() {
             catalogue.insert_after("recovered_by_hedge", vec![resend()]);
@@ -184,6 +187,15 @@ fn parts() -> Vec<Measure> {
         })),
         row("retry_budget_denied", FRACTION, EITHER, "of what retry budgets were asked, denied", Asks(|run| (run.budget_denials, run.budget_asks))),
     ]
+}
+
+fn cached() -> Measure {
+    let describes = "of input tokens billed, read from caches";
+    let read = Whole(|run| {
+        let sum = |tokens: fn(&TargetTotals) -> u64| run.targets.iter().map(tokens).sum::<u64>();
+        (sum(|t| t.cached_tokens) as f64, sum(|t| t.input_tokens) as f64)
+    });
+    measure(Block::Money, "cached_input_share", FRACTION, UP, describes, read)
 }
 
 fn side_effects() -> Measure {

@@ -158,6 +158,10 @@ pub struct TargetTotals {
     pub cost: u128,
     /// Time out of service by open breakers within the measured window.
     pub open: Duration,
+    /// Input tokens billed.
+    pub input_tokens: u64,
+    /// Of those, read from the provider's cache.
+    pub cached_tokens: u64,
     /// Probes: attempts sent while half-open.
     pub probes: u64,
 }
@@ -309,6 +313,8 @@ impl TargetTotals {
         self.not_sent += u64::from(!row.was_sent);
         self.failures += u64::from(row.failure.is_some());
         self.cost += u128::from(row.cost.as_pico());
+        self.input_tokens += u64::from(row.usage.input);
+        self.cached_tokens += u64::from(row.usage.cached);
         self.probes += u64::from(row.breaker == windtunnel_policy::event::BreakerState::HalfOpen);
     }
 }

@@ -8,7 +8,8 @@ use crate::dist::Dist;
 use crate::draw::Sticking;
 use crate::input::{InputError, Place};
 use crate::scenario::{
-    Capacity, DistSpec, Failures, Latency, LatencyModel, Pricing, Quantity, SpeedByLoad, Stick,
+    Capacity, DistSpec, Failures, Latency, LatencyModel, Pricing, PromptCache, Quantity,
+    SpeedByLoad, Stick,
 };
 
 /// No target works on more at one time.
@@ -91,6 +92,14 @@ fn speeds(table: &[(u32, Share)], at: &Place<'_>) -> Result<(), InputError> {
         }
     }
     ascending(table, |(in_work, _)| *in_work, at)
+}
+
+pub(super) fn prompt_cache(cache: &PromptCache, at: &Place<'_>) -> Result<(), InputError> {
+    if cache.time_to_live.is_zero() {
+        let fix = "leave the cache out where nothing is remembered";
+        return Err(at.key("time_to_live").error("is zero").fix(fix));
+    }
+    Ok(())
 }
 
 pub(super) fn failures(failures: &Failures, at: &Place<'_>) -> Result<(), InputError> {

@@ -62,6 +62,9 @@ pub(super) fn check_card(card: &ModelCard, at: &Place<'_>) -> Result<(), InputEr
     blocks::latency(&card.latency, &at.key("latency"))?;
     blocks::capacity(&card.capacity, &at.key("capacity"))?;
     super::limits::check(&card.limits, &at.key("limits"))?;
+    if let Some(cache) = &card.prompt_cache {
+        blocks::prompt_cache(cache, &at.key("prompt_cache"))?;
+    }
     if let Some(proxy) = &card.upstream_proxy {
         super::layers::proxy(proxy, &at.key("upstream_proxy"))?;
     }
@@ -90,6 +93,7 @@ fn cited(card: &ModelCard, at: &Place<'_>) -> Result<(), InputError> {
         ("failures", Some(&card.failures.source)),
         ("quality", card.quality.source.as_ref()),
         ("abort", card.abort.source.as_ref()),
+        ("prompt_cache", card.prompt_cache.as_ref().map(|cache| &cache.source)),
     ];
     let sources = || card.sources.keys();
     for (block, source) in blocks {

@@ -50,6 +50,7 @@ pub(super) fn resolve(
             outer: layers::outer(spec, &at)?,
             expected: 0.0,
             tool: tools::resolve(spec, &at)?,
+            shared_prefix: spec.traffic.shared_prefix,
             recorded: None,
         });
         classes.facts.push(facts);

@@ -59,6 +59,10 @@ fn target<'a>(
     if let Some(proxy) = upstream_proxy {
         layers::proxy(proxy, &place(spec.upstream_proxy.is_some(), "upstream_proxy"))?;
     }
+    let prompt_cache = spec.prompt_cache.as_ref().or(card.prompt_cache.as_ref());
+    if let Some(cache) = prompt_cache {
+        blocks::prompt_cache(cache, &place(spec.prompt_cache.is_some(), "prompt_cache"))?;
+    }
     if spec.weight == 0 {
         return Err(at.key("weight").error("is zero").fix("leave the target out of its group"));
     }
@@ -96,6 +100,7 @@ fn target<'a>(
         quality: spec.quality.as_ref().unwrap_or(&card.quality).clone(),
         abort: spec.abort.as_ref().unwrap_or(&card.abort).clone(),
         upstream_proxy: upstream_proxy.cloned(),
+        prompt_cache: prompt_cache.cloned(),
         max_output_tokens: card.max_output_tokens.get(),
     };
     let able = capabilities(&card.capabilities, &card_at.key("capabilities"))?;

@@ -84,6 +84,15 @@ fn one(
             return Err(at.key("caller_cancels").error(message).fix("add `cancels_after: …`"));
         }
     }
+    let has_sessions = matches!(
+        traffic.arrivals,
+        Arrivals::Profile(_) | Arrivals::Trace(_) | Arrivals::ClosedLoop { .. }
+    );
+    if traffic.shared_prefix > Share::ZERO && !has_sessions {
+        let fix = "use a closed_loop, a profile or a trace";
+        let message = "these arrivals belong to no sessions: nobody had the prefix before";
+        return Err(at.key("shared_prefix").error(message).fix(fix));
+    }
     let mut load = arrivals(&traffic.arrivals, horizon, source, &at.key("arrivals"))?;
     let none = TokenSpec { input: None, output: None, max_output: None };
     let tokens = traffic.tokens.as_ref().unwrap_or(&none);

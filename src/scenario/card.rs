@@ -53,6 +53,9 @@ pub struct ModelCard {
     /// What cancelling does.
     #[serde(default)]
     pub abort: Abort,
+    /// Its cache of prompts; none where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt_cache: Option<PromptCache>,
     /// A proxy before the provider that repeats on its own; none where absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upstream_proxy: Option<UpstreamProxy>,
@@ -265,6 +268,19 @@ pub struct Quality {
     pub task_failures: Share,
     /// Share of streams that end early but look complete.
     pub truncated: Share,
+}
+
+/// A provider's cache of prompts: shared by the targets of one provider, account and model. What it
+/// remembers of a prompt costs the cached price and no time per token. Limits do not know of it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PromptCache {
+    /// Name of the source.
+    pub source: String,
+    /// How long a prefix is remembered after the latest answer that began with it.
+    pub time_to_live: Duration,
+    /// Shorter prefixes are not remembered.
+    pub min_tokens: Tokens,
 }
 
 /// What cancelling an attempt does at the provider.

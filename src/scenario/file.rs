@@ -8,8 +8,8 @@ use windtunnel_policy::target::SideEffects;
 use windtunnel_policy::{Duration, Money, Share};
 
 use super::{
-    Abort, Capacity, Failures, Latency, LimitSpec, OuterLayer, Pricing, Quality, Stick, Tokens,
-    ToolSpec, Traffic, UpstreamProxy, WeatherSpec,
+    Abort, Capacity, Failures, Latency, LimitSpec, OuterLayer, Pricing, PromptCache, Quality,
+    Stick, Tokens, ToolSpec, Traffic, UpstreamProxy, WeatherSpec,
 };
 
 /// One file of `scenarios/`.
@@ -172,6 +172,9 @@ pub struct TargetSpec {
     /// Replaces the card's figure.
     #[serde(default)]
     pub context_tokens: Option<Tokens>,
+    /// Replaces the card's block.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt_cache: Option<PromptCache>,
     /// A proxy between the gateway and the provider that repeats on its own; replaces the card's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upstream_proxy: Option<UpstreamProxy>,

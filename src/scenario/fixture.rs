@@ -30,6 +30,7 @@ pub(crate) fn scenario(
         outer: [None, None],
         expected: 0.0,
         tool: None,
+        shared_prefix: Share::ZERO,
         recorded: None,
     });
     Scenario {
@@ -104,6 +105,7 @@ fn plain_target(name: &str) -> TargetModel {
         quality: Quality::default(),
         abort: Abort::default(),
         upstream_proxy: None,
+        prompt_cache: None,
         max_output_tokens: 4096,
     }
 }

@@ -16,7 +16,7 @@ mod weather;
 
 pub use card::{
     Abort, AbortRule, Billing, Capacity, FailureShare, Failures, Latency, ModelCard, Pricing,
-    Quality, Source, SpeedByLoad, Stick,
+    PromptCache, Quality, Source, SpeedByLoad, Stick,
 };
 pub use dist_spec::{DistSpec, Quantity, Tokens};
 pub use file::{Background, ClassSpec, Deadline, Gateway, Groups, ScenarioFile, TargetSpec};

@@ -4,8 +4,8 @@ use windtunnel_policy::target::{TargetId, Topology};
 use windtunnel_policy::{Duration, Instant, Price, Share};
 
 use super::{
-    Abort, Billing, Capacity, FailureShare, LimitSpec, OuterLayer, Quality, ScenarioFile, Stick,
-    UpstreamProxy,
+    Abort, Billing, Capacity, FailureShare, LimitSpec, OuterLayer, PromptCache, Quality,
+    ScenarioFile, Stick, UpstreamProxy,
 };
 use crate::dist::Dist;
 use crate::draw::NameHash;
@@ -34,6 +34,12 @@ pub struct Scenario {
 }
 
 impl Scenario {
+    /// Whether prompts are remembered by providers.
+    pub fn has_caches(&self) -> bool {
+        self.classes.iter().any(|class| class.shared_prefix > Share::ZERO)
+            && self.targets.iter().any(|target| target.prompt_cache.is_some())
+    }
+
     /// Whether effects outside the model are followed.
     pub fn has_tools(&self) -> bool {
         self.classes.iter().any(|class| class.tool.is_some())
@@ -81,6 +87,8 @@ pub struct TargetModel {
     pub quality: Quality,
     /// What cancelling does.
     pub abort: Abort,
+    /// Its cache of prompts.
+    pub prompt_cache: Option<PromptCache>,
     /// A proxy before the provider that repeats on its own.
     pub upstream_proxy: Option<UpstreamProxy>,
     /// The most output tokens.
@@ -141,6 +149,8 @@ pub struct ClassModel {
     pub outer: [Option<OuterLayer>; 2],
     /// Requests to expect from warm-up to horizon.
     pub expected: f64,
+    /// Share of each prompt that its session's request before had, too.
+    pub shared_prefix: Share,
     /// The tool that writes, where its effects are followed.
     pub tool: Option<ToolModel>,
     /// Loaded arrivals, where they come from a file.

@@ -18,6 +18,11 @@ pub struct Traffic {
     /// Share of requests that take the answer as a stream.
     #[serde(default = "all")]
     pub streamed: Share,
+    /// Share of each prompt that its session's request before had at its start, too: what a
+    /// provider's cache may remember. Needs traffic with sessions: a closed loop, whose users are
+    /// sessions, a profile or a trace.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub shared_prefix: Share,
     /// How long callers wait before they go away, from arrival; for ever where absent.
     #[serde(default)]
     pub patience: Option<DistSpec<Duration>>,
@@ -36,6 +41,10 @@ pub struct Traffic {
     /// When such a caller cancels, from arrival.
     #[serde(default)]
     pub cancels_after: Option<DistSpec<Duration>>,
+}
+
+fn is_nothing(share: &Share) -> bool {
+    *share == Share::ZERO
 }
 
 fn all() -> Share {

@@ -90,6 +90,7 @@ impl Simulation<'_> {
             return;
         }
         self.proxies.hold(now, send);
+        let prefix = self.prefix(slot);
         let tool_at = self.plan_tool(send.attempt);
         let open = &mut self.open[slot];
         let before = open.count_send(send.target);
@@ -102,11 +103,20 @@ impl Simulation<'_> {
             nth_on_target,
             streamed: open.request.marks.has(Marks::STREAMED),
             headers_matter: self.headers_matter,
+            prefix,
             tool_at,
             deadline: now + send.timeout,
         };
         open.latest = Latest::InFlight(self.fleet.submit(now, &order));
         self.totals.interval(self.interval.at(now)).sent += 1;
+    }
+
+    /// Tokens that the prompt of the request in a slot shares with the one before it.
+    #[inline]
+    pub(super) fn prefix(&self, slot: usize) -> u32 {
+        let request = &self.open[slot].request;
+        let share = self.scenario.classes[usize::from(request.class)].shared_prefix;
+        share.of(request.input.into()) as u32
     }
 
     fn abort(

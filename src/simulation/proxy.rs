@@ -103,6 +103,7 @@ impl Simulation<'_> {
             return;
         }
         let target = open.row.target;
+        let prefix = self.prefix(slot);
         let tool_at = self.plan_tool(attempt);
         let open = &mut self.open[slot];
         let nth = open.sends_before();
@@ -114,6 +115,7 @@ impl Simulation<'_> {
             nth_on_target: self.layers.count(slot, open.row.hidden_calls, nth),
             streamed: open.request.marks.has(Marks::STREAMED),
             headers_matter: self.headers_matter,
+            prefix,
             tool_at,
             deadline: self.proxies.of(attempt).0,
         };

@@ -71,6 +71,7 @@ pub(crate) fn target(name: &str, slots: u32, service: &Shape) -> TargetModel {
         },
         quality: Quality::default(),
         abort: Abort::default(),
+        prompt_cache: None,
         upstream_proxy: None,
         max_output_tokens: 100_000,
     }
@@ -305,6 +306,7 @@ impl<'a> Run<'a> {
             nth_on_target: u32::from(again),
             streamed: request.marks.has(Marks::STREAMED),
             headers_matter: true,
+            prefix: 0,
             tool_at: None,
             deadline: request.at + request.patience,
         };
