@@ -100,6 +100,17 @@ fn tools_that_cannot_be() {
 
 #[test]
 #[rustfmt::skip]
+fn caches_that_cannot_be() {
+    table(&[
+        (S, "      tokens:", "      shared_prefix: 50%\n      tokens:", "classes.chat.traffic.shared_prefix: these arrivals belong to no sessions"),
+        (S, "    region: south", "    region: south\n    prompt_cache: {source: x, time_to_live: 0s, min_tokens: 1}", "targets.south.prompt_cache.time_to_live: is zero"),
+        (S, "    region: south", "    region: south\n    prompt_cache: {source: x, time_to_live: 5m}", "targets.south.prompt_cache.min_tokens: is missing"),
+        (C, "capacity:", "prompt_cache: {source: nowhere, time_to_live: 5m, min_tokens: 1}\ncapacity:", "prompt_cache.source: no source is called `nowhere`"),
+    ]);
+}
+
+#[test]
+#[rustfmt::skip]
 fn fields_unknown_missing_or_of_another_type() {
     table(&[
         (S, "horizon:", "horizn:", ":6:1: horizn: unknown field; did you mean `horizon`?"),
