@@ -66,6 +66,7 @@ fn counterexample(proof: &Proof, found: &Counterexample) -> Value {
         "promise": found.broken.promise.name(),
         "how": found.broken.how,
         "steps": found.steps,
+        "shortest": found.shortest,
         "moments_before": found.before,
         "trail": found.trail.iter().map(moment).collect::<Vec<_>>(),
     })

@@ -87,6 +87,8 @@ pub struct Counterexample {
     pub before: usize,
     /// Steps.
     pub steps: usize,
+    /// Whether every shorter sequence from this start was walked.
+    pub shortest: bool,
     /// Everything that happened.
     pub trail: Vec<Moment>,
     /// What was not kept.
@@ -173,6 +175,7 @@ pub fn verify_subject<S: Subject + Send + Sync, O: Observer>(
                 start: "nothing has happened yet".into(),
                 before,
                 steps: 0,
+                shortest: true,
                 trail: watched.trail().to_vec(),
                 broken,
             });
@@ -210,7 +213,12 @@ fn from_one<S: Subject, O: Observer>(
         states: walked.states,
         sequences: walked.sequences,
     };
-    (covered, walked.broken.map(|(way, broken)| told(start, &way, broken)))
+    let complete_to = walked.complete_to as usize;
+    let counterexample = walked.broken.map(|(way, broken)| {
+        let shortest = way.len() <= complete_to + 1;
+        Counterexample { shortest, ..told(start, &way, broken) }
+    });
+    (covered, counterexample)
 }
 
 /// Goes the way again, and keeps what happens.
@@ -225,7 +233,8 @@ fn told<S: Subject>(start: &Start<S>, way: &[Step], broken: Broken) -> Counterex
         let _ = watched.drain();
     }
     let trail = watched.trail().to_vec();
-    Counterexample { start: start.name.clone(), before, steps: way.len(), trail, broken }
+    let (start, steps) = (start.name.clone(), way.len());
+    Counterexample { start, before, steps, shortest: true, trail, broken }
 }
 
 /// Name and sentence of every promise, in the order they are told.

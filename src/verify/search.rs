@@ -40,7 +40,8 @@ struct Search<'a, O> {
     way: Vec<Step>,
 }
 
-/// Walks over sequences of one step, then of two, and so on, so that what is found first is shortest.
+/// Walks over every sequence of so many steps. Where that is cut short or breaks a promise, it walks
+/// over those of no step, then of one, and so on: what is found then is shortest.
 pub(super) fn walk<S: Subject, O: Observer>(
     start: &Watched<S>,
     steps: &[Step],
@@ -49,18 +50,22 @@ pub(super) fn walk<S: Subject, O: Observer>(
     observer: &O,
 ) -> Walked {
     let mut walked = Walked { complete_to: 0, states: 0, sequences: 0, broken: None };
-    for length in 0..=depth {
-        let seen = BTreeMap::new();
-        let mut search =
-            Search { steps, requests: open(start), seen, most, observer, way: Vec::new() };
+    for length in [depth].into_iter().chain(0..depth) {
+        let (seen, way) = (BTreeMap::new(), Vec::new());
+        let mut search = Search { steps, requests: open(start), seen, most, observer, way };
         let end = search.from(start, length);
         let states = search.seen.len() as u64;
+        let complete = end.is_ok();
         match end {
-            Ok(sequences) => walked = Walked { complete_to: length, states, sequences, ..walked },
-            Err(Stop::Enough) => return Walked { states: walked.states.max(states), ..walked },
-            Err(Stop::Broken(broken)) => {
-                return Walked { broken: Some((search.way, broken)), ..walked };
+            Ok(sequences) => {
+                walked = Walked { complete_to: length, states, sequences, ..walked };
             }
+            Err(Stop::Broken(broken)) => walked.broken = Some((search.way, broken)),
+            Err(Stop::Enough) => {}
+        }
+        // The first is the whole; of the others, none is complete after one that is not.
+        if complete == (length == depth) {
+            break;
         }
     }
     walked

@@ -66,7 +66,8 @@ fn counterexample(proof: &Proof, found: &Counterexample) -> String {
         1 => "1 step".to_owned(),
         n => format!("{n} steps"),
     };
-    let _ = writeln!(text, "The shortest way, {steps} from: {}\n", found.start);
+    let which = if found.shortest { "The shortest way" } else { "A way" };
+    let _ = writeln!(text, "{which}, {steps} from: {}\n", found.start);
     // The start's own request is the latest to come before the first step.
     let arrivals = found.trail[..found.before].iter().filter(|moment| is_arrival(moment)).count();
     let told = arrivals.saturating_sub(2);
