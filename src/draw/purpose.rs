@@ -134,6 +134,11 @@ purposes! {
     RecordTakes = 63,
     /// Whether the record never says what was done.
     RecordUnknown = 64,
+
+    /// Which policy of a split serves a session.
+    Split = 70,
+    /// Which replica of the gateway serves a session.
+    Replica = 71,
 }
 
 #[cfg(test)]

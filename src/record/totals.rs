@@ -13,6 +13,8 @@ use crate::hist::Hist;
 pub struct RunTotals {
     /// By route class, in the scenario's order.
     pub classes: Vec<ClassTotals>,
+    /// By arm of a split, then by route class; empty where nothing is split.
+    pub arms: Vec<Vec<ClassTotals>>,
     /// By target, in the scenario's order.
     pub targets: Vec<TargetTotals>,
     /// By interval of the timeline, by arrival time, from time zero.
@@ -156,7 +158,7 @@ pub struct TargetTotals {
     pub failures: u64,
     /// Billed, in picodollars.
     pub cost: u128,
-    /// Time out of service by open breakers within the measured window.
+    /// Time out of service by open breakers within the measured window; mean over gateways.
     pub open: Duration,
     /// Input tokens billed.
     pub input_tokens: u64,
@@ -327,6 +329,15 @@ impl RunTotals {
             all.merge(class);
         }
         all
+    }
+
+    /// Makes the arms of classes that hold those of one arm after the other, `classes` each.
+    pub fn divide(&mut self, classes: usize) {
+        self.arms = self.classes.chunks(classes).map(<[ClassTotals]>::to_vec).collect();
+        self.classes = vec![ClassTotals::default(); classes];
+        for arm in &self.arms {
+            self.classes.iter_mut().zip(arm).for_each(|(all, of_arm)| all.merge(of_arm));
+        }
     }
 
     /// The interval with this number, growing the timeline as needed.

@@ -21,7 +21,7 @@ impl Simulation<'_> {
 
     /// Tells the router, and keeps what it says for [`Simulation::carry_out`].
     pub(super) fn route(&mut self, now: Instant, event: Event, sink: &mut impl Sink) {
-        self.router.handle(now, event, &mut self.actions);
+        self.gateways.handle(now, event, &mut self.actions);
         sink.routed(now, &event, &self.actions);
     }
 
@@ -51,7 +51,9 @@ impl Simulation<'_> {
                     self.close(now, request, result, world, sink);
                 }
                 Action::Breaker { breaker, state, until } => {
-                    self.watch.on_breaker(now, breaker, state, until, &world.weather.incidents);
+                    let gateway = self.gateways.latest();
+                    let incidents = &world.weather.incidents;
+                    self.watch.on_breaker(now, (gateway, breaker), state, until, incidents);
                 }
             }
         }
@@ -80,7 +82,7 @@ impl Simulation<'_> {
         }
         self.ledger.start();
         let target = usize::from(send.target.0);
-        let connected = self.pool.take(target);
+        let connected = self.pool.take(self.gateways.of(send.attempt.request), target);
         let open = &mut self.open[slot];
         open.begin_row(send, connected, now);
         if !connected {
@@ -145,7 +147,8 @@ impl Simulation<'_> {
         let end = End { status: 0, failure: class, phase: None, cancelled: true, usage, bill };
         open.end_latest(now, &end);
         if open.row.was_sent {
-            self.pool.give_back(usize::from(open.row.target.0));
+            let gateway = self.gateways.of(attempt.request);
+            self.pool.give_back(gateway, usize::from(open.row.target.0));
         }
         self.ledger.end(bill);
         if class.is_none() {

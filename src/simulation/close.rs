@@ -27,7 +27,7 @@ impl Simulation<'_> {
         open.handle.generation = open.handle.generation.wrapping_add(1);
         let asked = open.asked();
         if row.measured {
-            self.totals.classes[usize::from(row.class)].take(&row);
+            self.totals.classes[usize::from(open.account)].take(&row);
         }
         sink.request(&row);
         match self.layers.of(slot) {
@@ -40,7 +40,7 @@ impl Simulation<'_> {
     pub(super) fn settle(&mut self, now: Instant, row: &RequestRow, asked: &Asked, world: &World) {
         if row.measured {
             self.measured_open -= 1;
-            self.totals.classes[usize::from(row.class)].close(row);
+            self.totals.classes[usize::from(asked.account)].close(row);
         }
         let marks = asked.request.marks;
         if !marks.has(Marks::INVALID) && !marks.has(Marks::CANCELS) {

@@ -6,6 +6,7 @@ use windtunnel_policy::target::ClassId;
 use windtunnel_policy::{Instant, Money};
 
 use super::Simulation;
+use super::gateways::Dealt;
 use super::occurrence::Occurrence;
 use super::open::{Asker, Complete, End, Latest, Open};
 use crate::fleet::{Notice, NoticeKind};
@@ -24,9 +25,16 @@ pub(super) struct Asked {
     pub(super) interval: usize,
     /// Whether it counts in the measures.
     pub(super) measured: bool,
+    /// The position of its totals: by arm of a split, then by class.
+    pub(super) account: u16,
+    /// The gateway it comes to, however often.
+    pub(super) gateway: u16,
     /// The closed loop's user that waits for it.
     pub(super) asker: Option<Asker>,
 }
+
+/// The handle of a place that no request has had yet.
+const NOBODY: RequestRef = RequestRef { slot: u32::MAX, generation: u32::MAX };
 
 impl Simulation<'_> {
     /// Schedules the next question of a closed loop's user.
@@ -56,7 +64,9 @@ impl Simulation<'_> {
         if !own_fault {
             self.totals.interval(interval).requests += 1;
         }
-        let asked = Asked { request, index, interval, measured, asker };
+        let Dealt { arm, gateway } = self.gateways.deal(&request);
+        let account = arm * self.scenario.classes.len() as u16 + request.class;
+        let asked = Asked { request, index, interval, measured, account, gateway, asker };
         if self.layers.around(request.class) {
             return self.undertake(now, asked, world, sink);
         }
@@ -72,7 +82,7 @@ impl Simulation<'_> {
         world: &World,
         sink: &mut impl Sink,
     ) {
-        let Asked { request, index, .. } = asked;
+        let Asked { request, index, gateway, .. } = asked;
         let path = action.map_or(0, |action| self.layers.path(action));
         let event = Event::Arrived(Request {
             id: index,
@@ -83,14 +93,16 @@ impl Simulation<'_> {
             streamed: request.marks.has(Marks::STREAMED),
             session: request.session,
         });
-        self.route(now, event, sink);
+        self.gateways.tell(now, gateway.into(), event, &mut self.actions);
+        sink.routed(now, &event, &self.actions);
         let handle =
             self.actions.iter().find_map(Action::request).expect("an arrival leads to an action");
         let slot = handle.slot as usize;
         if let Some(open) = self.open.get_mut(slot) {
             open.reopen(handle, asked);
         } else {
-            assert_eq!(slot, self.open.len(), "the router hands out slots in order");
+            // Slots of several gateways lie between each other's.
+            self.open.resize_with(slot, || Open::new(NOBODY, asked));
             self.open.push(Open::new(handle, asked));
         }
         self.layers.hold(handle, action);
@@ -230,7 +242,7 @@ impl Simulation<'_> {
                     contract_ok,
                     task_done,
                 });
-                self.end_attempt(target.0, bill);
+                self.end_attempt(attempt, target.0, bill);
                 self.tell(now, Event::Ended { attempt, usage, answer }, world, sink);
             }
             NoticeKind::Failed { failure, bill }
@@ -248,14 +260,14 @@ impl Simulation<'_> {
                 };
                 open.end_latest(now, &end);
                 let target = open.row.target.0;
-                self.end_attempt(target, bill);
+                self.end_attempt(attempt, target, bill);
                 self.tell(now, Event::Failed { attempt, failure }, world, sink);
             }
         }
     }
 
-    pub(super) fn end_attempt(&mut self, target: u16, bill: Money) {
-        self.pool.give_back(usize::from(target));
+    pub(super) fn end_attempt(&mut self, attempt: AttemptRef, target: u16, bill: Money) {
+        self.pool.give_back(self.gateways.of(attempt.request), usize::from(target));
         self.ledger.end(bill);
     }
 }

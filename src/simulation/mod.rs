@@ -6,6 +6,7 @@
 
 mod carry_out;
 mod close;
+mod gateways;
 mod happen;
 mod interval;
 mod layers;
@@ -14,6 +15,7 @@ mod open;
 mod pool;
 mod proxy;
 mod recovery;
+mod split;
 mod tools;
 mod watch;
 
@@ -22,12 +24,14 @@ use windtunnel_policy::event::Action;
 use windtunnel_policy::target::{Group, Role, Topology};
 use windtunnel_policy::{Duration, Instant, Router};
 
+use self::gateways::Gateways;
 use self::interval::Interval;
 use self::layers::Actions;
 use self::occurrence::Occurrence;
 use self::open::{Asker, Open};
 use self::pool::Pool;
 use self::proxy::Proxies;
+pub use self::split::{BadSplit, Split};
 use self::tools::Tools;
 use self::watch::Watch;
 use crate::fleet::{Fleet, Notice};
@@ -38,10 +42,11 @@ use crate::scenario::Scenario;
 use crate::weather::Edge;
 use crate::world::{World, WorldRequest};
 
-/// Runs one policy in worlds of one scenario, reusing its room from run to run.
+/// Runs one policy (or several, each on a part of the sessions) in worlds of one scenario, reusing
+/// its room from run to run.
 pub struct Simulation<'s> {
     scenario: &'s Scenario,
-    router: Router,
+    gateways: Gateways,
     fleet: Fleet,
     /// What else happens soon and is not the fleet's.
     queue: EventQueue<Occurrence>,
@@ -73,7 +78,7 @@ impl<'s> Simulation<'s> {
     /// # Errors
     /// What is wrong with the policy, or with the policy for this scenario.
     pub fn new(scenario: &'s Scenario, policy: &Policy) -> Result<Simulation<'s>, Vec<Problem>> {
-        Simulation::over(scenario, scenario.topology.clone(), policy)
+        Simulation::over(scenario, &scenario.topology, &[policy], Split::whole())
     }
 
     /// The same with nothing to choose from: each route class has its reference target alone.
@@ -88,31 +93,59 @@ impl<'s> Simulation<'s> {
         for (class, model) in topology.classes.iter_mut().zip(&scenario.classes) {
             class.groups = vec![Group { role: Role::Primary, targets: vec![model.reference] }];
         }
-        Simulation::over(scenario, topology, policy)
+        Simulation::over(scenario, &topology, &[policy], Split::whole())
+    }
+
+    /// The policy alone, counted by the arms of this split besides.
+    ///
+    /// # Errors
+    /// What is wrong with the policy, or with the policy for this scenario.
+    pub fn alone(
+        scenario: &'s Scenario,
+        policy: &Policy,
+        split: &Split,
+    ) -> Result<Simulation<'s>, Vec<Problem>> {
+        Simulation::over(scenario, &scenario.topology, &[policy], split.clone())
+    }
+
+    /// Several policies at once in front of one fleet, each with the sessions of its arm.
+    ///
+    /// # Errors
+    /// What is wrong with a policy, or with it for this scenario.
+    ///
+    /// # Panics
+    /// Where the split has not one arm for each policy.
+    pub fn side_by_side(
+        scenario: &'s Scenario,
+        policies: &[&Policy],
+        split: &Split,
+    ) -> Result<Simulation<'s>, Vec<Problem>> {
+        assert_eq!(policies.len(), split.arms(), "an arm for each policy");
+        Simulation::over(scenario, &scenario.topology, policies, split.clone())
     }
 
     fn over(
         scenario: &'s Scenario,
-        topology: Topology,
-        policy: &Policy,
+        topology: &Topology,
+        policies: &[&Policy],
+        split: Split,
     ) -> Result<Simulation<'s>, Vec<Problem>> {
-        let router = Router::new(policy.clone(), topology)?;
-        let covers =
-            router.breakers().map(|(_, covers)| covers.iter().map(|t| t.0).collect()).collect();
+        let gateways = Gateways::new(policies, topology, split)?;
         let targets = scenario.targets.len();
-        let actions = Vec::with_capacity(router.max_actions_per_event());
+        let most = gateways.routers().iter().map(Router::max_actions_per_event).max();
         Ok(Simulation {
             scenario,
-            watches_idle: policy.timeouts.idle_stream.is_some(),
-            waits_for_headers: waits_for_headers(scenario, policy),
+            watches_idle: policies.iter().any(|policy| policy.timeouts.idle_stream.is_some()),
+            waits_for_headers: policies.iter().any(|policy| waits_for_headers(scenario, policy)),
             headers_matter: true,
-            router,
             fleet: Fleet::new(scenario),
             queue: EventQueue::with_capacity(0),
-            timers: Timers::new(constant_delays(scenario, policy)),
+            timers: Timers::new(
+                policies.iter().flat_map(|policy| constant_delays(scenario, policy)),
+            ),
             interval: Interval::new(scenario.file.interval),
-            pool: Pool::new(&scenario.file.gateway, targets),
-            watch: Watch::new(covers, targets),
+            pool: Pool::new(&scenario.file.gateway, gateways.count(), targets),
+            watch: Watch::new(gateways.routers(), targets),
             open: Vec::with_capacity(1024),
             layers: Actions::new(scenario),
             proxies: Proxies::new(scenario),
@@ -122,7 +155,8 @@ impl<'s> Simulation<'s> {
             next_index: 0,
             ledger: Ledger::default(),
             totals: RunTotals::default(),
-            actions,
+            actions: Vec::with_capacity(most.unwrap_or_default()),
+            gateways,
             notices: Vec::with_capacity(64),
         })
     }
@@ -213,7 +247,7 @@ impl<'s> Simulation<'s> {
     }
 
     fn reset(&mut self, world: &World) {
-        self.router.reset();
+        self.gateways.reset(world);
         self.fleet.reset(world);
         self.queue.clear();
         self.timers.clear();
@@ -226,7 +260,10 @@ impl<'s> Simulation<'s> {
         self.ledger = Ledger::default();
         self.next_index = world.requests.len() as u64;
         self.totals = RunTotals {
-            classes: vec![ClassTotals::default(); self.scenario.classes.len()],
+            classes: vec![
+                ClassTotals::default();
+                self.gateways.arms() * self.scenario.classes.len()
+            ],
             targets: vec![TargetTotals::default(); self.scenario.targets.len()],
             measured: world.measured_to - world.measured_from,
             ..RunTotals::default()
@@ -243,19 +280,19 @@ impl<'s> Simulation<'s> {
     fn finish(&mut self, world: &World, end: Instant) -> RunTotals {
         self.ledger.assert_balanced(world.options.seed);
         assert_eq!(self.pool.in_use(), 0, "seed {}: connections not returned", world.options.seed);
-        assert_eq!(
-            self.router.permits_out(),
-            0,
-            "seed {}: probe permits leaked",
-            world.options.seed
-        );
+        let routers = self.gateways.routers();
+        let permits: u64 = routers.iter().map(Router::permits_out).sum();
+        assert_eq!(permits, 0, "seed {}: probe permits leaked", world.options.seed);
         self.fleet.assert_idle();
         assert!(self.layers.is_idle(), "seed {}: an action is open", world.options.seed);
         let mut totals = std::mem::take(&mut self.totals);
         self.watch.finish(world, end, &mut totals);
-        totals.budget_asks = self.router.budget_asks();
-        totals.budget_denials = self.router.budget_denials();
+        totals.budget_asks = routers.iter().map(Router::budget_asks).sum();
+        totals.budget_denials = routers.iter().map(Router::budget_denials).sum();
         totals.requests = self.ledger.arrived();
+        if self.gateways.arms() > 1 {
+            totals.divide(self.scenario.classes.len());
+        }
         totals
     }
 }

@@ -28,6 +28,10 @@ pub(super) struct Open {
     pub(super) interval: usize,
     /// Whether it counts in the measures.
     pub(super) measured: bool,
+    /// The position of its totals.
+    pub(super) account: u16,
+    /// The gateway that has it.
+    pub(super) gateway: u16,
     /// The closed loop's user that waits for it.
     pub(super) asker: Option<Asker>,
     /// Targets it was sent to, and how often.
@@ -107,7 +111,7 @@ impl Open {
     pub(super) fn reopen(
         &mut self,
         handle: RequestRef,
-        Asked { request, index, interval, measured, asker }: Asked,
+        Asked { request, index, interval, measured, account, gateway, asker }: Asked,
     ) {
         self.handle = handle;
         self.timer = (Instant::FAR_FUTURE, 0);
@@ -116,6 +120,8 @@ impl Open {
         self.index = index;
         self.interval = interval;
         self.measured = measured;
+        self.account = account;
+        self.gateway = gateway;
         self.asker = asker;
         self.sent_to.clear();
         self.latest = Latest::Done;
@@ -128,7 +134,7 @@ impl Open {
     /// A request that just arrived.
     pub(super) fn new(
         handle: RequestRef,
-        Asked { request, index, interval, measured, asker }: Asked,
+        Asked { request, index, interval, measured, account, gateway, asker }: Asked,
     ) -> Open {
         Open {
             handle,
@@ -138,6 +144,8 @@ impl Open {
             index,
             interval,
             measured,
+            account,
+            gateway,
             asker,
             sent_to: Vec::with_capacity(8),
             latest: Latest::Done,
@@ -151,8 +159,8 @@ impl Open {
 
     /// What was asked.
     pub(super) fn asked(&self) -> Asked {
-        let Open { request, index, interval, measured, asker, .. } = *self;
-        Asked { request, index, interval, measured, asker }
+        let Open { request, index, interval, measured, account, gateway, asker, .. } = *self;
+        Asked { request, index, interval, measured, account, gateway, asker }
     }
 
     /// Takes this attempt in hand; false where it is over.

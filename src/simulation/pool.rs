@@ -1,49 +1,54 @@
-//! The gateway's connections.
+//! The gateways' connections.
 
 use crate::scenario::Gateway;
 
-/// Connections in use, of all and of each target.
+/// Connections in use: each gateway's, of all and of each target.
 #[derive(Clone, Debug)]
 pub(super) struct Pool {
     all: u32,
     per_target: u32,
-    in_use: u32,
+    /// By gateway.
+    in_use: Vec<u32>,
+    /// By gateway, then target.
     by_target: Vec<u32>,
+    targets: usize,
 }
 
 impl Pool {
-    pub(super) fn new(gateway: &Gateway, targets: usize) -> Pool {
+    pub(super) fn new(gateway: &Gateway, gateways: usize, targets: usize) -> Pool {
         Pool {
             all: gateway.connections.unwrap_or(u32::MAX),
             per_target: gateway.connections_per_target.unwrap_or(u32::MAX),
-            in_use: 0,
-            by_target: vec![0; targets],
+            in_use: vec![0; gateways],
+            by_target: vec![0; gateways * targets],
+            targets,
         }
     }
 
-    /// Takes a connection to this target, if there is one.
-    pub(super) fn take(&mut self, target: usize) -> bool {
-        let free = self.in_use < self.all && self.by_target[target] < self.per_target;
+    /// Takes a gateway's connection to this target, if there is one.
+    pub(super) fn take(&mut self, gateway: usize, target: usize) -> bool {
+        let place = gateway * self.targets + target;
+        let free = self.in_use[gateway] < self.all && self.by_target[place] < self.per_target;
         if free {
-            self.in_use += 1;
-            self.by_target[target] += 1;
+            self.in_use[gateway] += 1;
+            self.by_target[place] += 1;
         }
         free
     }
 
     /// Gives a connection back.
-    pub(super) fn give_back(&mut self, target: usize) {
-        self.in_use -= 1;
-        self.by_target[target] -= 1;
+    pub(super) fn give_back(&mut self, gateway: usize, target: usize) {
+        self.in_use[gateway] -= 1;
+        self.by_target[gateway * self.targets + target] -= 1;
     }
 
-    /// Connections in use.
+    /// Connections in use, of all gateways.
     pub(super) fn in_use(&self) -> u32 {
-        self.in_use
+        self.in_use.iter().sum()
     }
 
     pub(super) fn reset(&mut self) {
-        self.in_use = 0;
+        self.in_use.fill(0);
         self.by_target.fill(0);
     }
 }
@@ -55,18 +60,19 @@ mod tests {
     #[test]
     fn a_shared_pool_runs_dry_for_everybody() {
         let gateway = Gateway { connections: Some(2), connections_per_target: None };
-        let mut pool = Pool::new(&gateway, 2);
-        assert!(pool.take(0) && pool.take(0));
-        assert!(!pool.take(1));
-        pool.give_back(0);
-        assert!(pool.take(1));
-        assert_eq!(pool.in_use(), 2);
+        let mut pool = Pool::new(&gateway, 2, 2);
+        assert!(pool.take(1, 0) && pool.take(1, 0));
+        assert!(!pool.take(1, 1));
+        assert!(pool.take(0, 1), "another gateway has its own");
+        pool.give_back(1, 0);
+        assert!(pool.take(1, 1));
+        assert_eq!(pool.in_use(), 3);
     }
 
     #[test]
     fn a_pool_per_target_leaves_the_others_alone() {
         let gateway = Gateway { connections: None, connections_per_target: Some(1) };
-        let mut pool = Pool::new(&gateway, 2);
-        assert!(pool.take(0) && !pool.take(0) && pool.take(1));
+        let mut pool = Pool::new(&gateway, 2, 2);
+        assert!(pool.take(0, 0) && !pool.take(0, 0) && pool.take(0, 1));
     }
 }

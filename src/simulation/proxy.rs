@@ -72,7 +72,8 @@ impl Simulation<'_> {
         let open = &mut self.open[slot];
         let target = &self.scenario.targets[usize::from(open.row.target.0)];
         let Some(proxy) = &target.upstream_proxy else { return false };
-        let told = proxy.heeds_owner && self.router.policy().attempts.owns_retries;
+        let told =
+            proxy.heeds_owner && self.gateways.policy_of(attempt.request).attempts.owns_retries;
         let calls = open.row.hidden_calls + 1;
         if told
             || calls >= proxy.attempts
@@ -121,7 +122,7 @@ impl Simulation<'_> {
         };
         open.latest = Latest::InFlight(self.fleet.submit(now, &order));
         if open.measured {
-            self.totals.classes[usize::from(open.request.class)].hidden_calls += 1;
+            self.totals.classes[usize::from(open.account)].hidden_calls += 1;
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What is watched over time: breakers out of service, incidents detected and overcome.
 
 use windtunnel_policy::event::BreakerState;
-use windtunnel_policy::{Duration, Instant};
+use windtunnel_policy::{Duration, Instant, Router};
 
 use super::recovery::Steps;
 use crate::record::RunTotals;
@@ -11,12 +11,15 @@ use crate::world::World;
 /// Breakers and success over time, in one run.
 #[derive(Clone, Debug)]
 pub(super) struct Watch {
-    /// Targets that each breaker covers.
+    /// Targets that each breaker covers, one gateway's breakers after the other's.
     covers: Vec<Vec<u16>>,
+    /// The first breaker of each gateway, and after the last the number of all.
+    firsts: Vec<usize>,
     /// Since when, and until when, each breaker is open.
     open: Vec<Option<(Instant, Instant)>>,
-    /// Spans out of service, by target.
+    /// Spans out of service, by gateway, then target.
     spans: Vec<Vec<(Instant, Instant)>>,
+    targets: usize,
     detections: Vec<Option<Duration>>,
     /// Success by arrival; empty where the world has no incident.
     steps: Steps,
@@ -24,12 +27,20 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Watches breakers that cover these targets.
-    pub(super) fn new(covers: Vec<Vec<u16>>, targets: usize) -> Watch {
+    /// Watches the breakers of these gateways.
+    pub(super) fn new(routers: &[Router], targets: usize) -> Watch {
+        let (mut covers, mut firsts) = (Vec::new(), vec![0]);
+        for router in routers {
+            let breakers = router.breakers();
+            covers.extend(breakers.map(|(_, covers)| covers.iter().map(|t| t.0).collect()));
+            firsts.push(covers.len());
+        }
         Watch {
             open: vec![None; covers.len()],
             covers,
-            spans: vec![Vec::new(); targets],
+            firsts,
+            spans: vec![Vec::new(); routers.len() * targets],
+            targets,
             detections: Vec::new(),
             steps: Steps::default(),
             has_incidents: false,
@@ -48,18 +59,18 @@ impl Watch {
     pub(super) fn on_breaker(
         &mut self,
         now: Instant,
-        breaker: u16,
+        (gateway, breaker): (usize, u16),
         state: BreakerState,
         until: Instant,
         incidents: &[Incident],
     ) {
-        let b = usize::from(breaker);
+        let b = self.firsts[gateway] + usize::from(breaker);
         if let Some((from, end)) = self.open[b].take() {
             if state == BreakerState::Open && now <= end {
                 self.open[b] = Some((from, until));
                 return;
             }
-            self.close(b, from, end.min(now));
+            self.close(gateway, b, from, end.min(now));
         }
         if state == BreakerState::Open {
             self.open[b] = Some((now, until));
@@ -81,22 +92,29 @@ impl Watch {
 
     /// Writes what was seen into the totals.
     pub(super) fn finish(&mut self, world: &World, end: Instant, totals: &mut RunTotals) {
-        for b in 0..self.open.len() {
-            if let Some((from, until)) = self.open[b].take() {
-                self.close(b, from, until.min(end));
+        let gateways = self.firsts.len() - 1;
+        for gateway in 0..gateways {
+            for b in self.firsts[gateway]..self.firsts[gateway + 1] {
+                if let Some((from, until)) = self.open[b].take() {
+                    self.close(gateway, b, from, until.min(end));
+                }
             }
         }
-        for (spans, target) in self.spans.iter_mut().zip(&mut totals.targets) {
-            target.open = covered(spans, world.measured_from, world.measured_to);
+        let mut open = vec![Duration::ZERO; self.targets];
+        for (place, spans) in self.spans.iter_mut().enumerate() {
+            open[place % self.targets] += covered(spans, world.measured_from, world.measured_to);
+        }
+        for (open, target) in open.iter().zip(&mut totals.targets) {
+            target.open = Duration::from_micros(open.as_micros() / gateways as u64);
         }
         totals.detections.clone_from(&self.detections);
         let recovery = |i: &Incident| self.steps.recovery(i.from, i.to, world.measured_to);
         totals.recoveries = world.weather.incidents.iter().map(recovery).collect();
     }
 
-    fn close(&mut self, breaker: usize, from: Instant, to: Instant) {
+    fn close(&mut self, gateway: usize, breaker: usize, from: Instant, to: Instant) {
         for target in &self.covers[breaker] {
-            self.spans[usize::from(*target)].push((from, to));
+            self.spans[gateway * self.targets + usize::from(*target)].push((from, to));
         }
     }
 }

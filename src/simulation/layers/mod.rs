@@ -167,7 +167,7 @@ impl<'s> Simulation<'s> {
         sink.resent(index, Resent { action: first.index, layer: LAYERS[place], tries });
         self.ledger.arrive();
         if first.measured && LAYERS[place] == Layer::Application {
-            self.totals.classes[usize::from(first.request.class)].application_repeats += 1;
+            self.totals.classes[usize::from(first.account)].application_repeats += 1;
         }
         let request = WorldRequest { at: now, patience: left, ..first.request };
         self.receive(

@@ -10,7 +10,7 @@ use core::fmt;
 
 use super::{
     Attempts, Backoff, BudgetKind, BudgetScope, Envelope, Hedge, Jitter, Matrix, Policy,
-    RecoveryAction, RetryAfter, RetryAfterMode, RetryBudget, RetryRule, Timeouts,
+    RecoveryAction, Replicas, RetryAfter, RetryAfterMode, RetryBudget, RetryRule, Timeouts,
 };
 use super::{FailoverRule, SubstitutionRule};
 use crate::outcome::FailureClass;
@@ -57,6 +57,7 @@ impl Policy {
         if let Some(rule) = &self.hedge {
             hedge(rule, &self.attempts, &mut found);
         }
+        replicas(&self.replicas, &mut found);
         unsupported::check(self, &mut found);
         if found.0.is_empty() { Ok(()) } else { Err(found.0) }
     }
@@ -228,6 +229,18 @@ fn retry_budget(budget: &RetryBudget, field: &str, found: &mut Problems) {
             found.at_least_one(n, &kind);
         }
     }
+}
+
+/// The most gateways that run one policy.
+const MOST_REPLICAS: u32 = 1_000;
+
+fn replicas(replicas: &Replicas, found: &mut Problems) {
+    found.check(
+        (1..=MOST_REPLICAS).contains(&replicas.count),
+        "replicas.count",
+        "is 0 or above 1000",
+        "use 1 to 1000",
+    );
 }
 
 #[cfg(test)]

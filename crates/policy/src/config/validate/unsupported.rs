@@ -9,7 +9,6 @@ use crate::config::{Policy, Sharing, Strategy};
 pub(super) fn check(policy: &Policy, found: &mut Problems) {
     for (is_default, field, fix) in [
         (policy.outlier.is_none(), "outlier", "remove it"),
-        (policy.replicas.count == 1, "replicas.count", "use 1"),
         (policy.replicas.sharing == Sharing::Private, "replicas.sharing", "use private"),
         (
             policy.selection.strategy != Strategy::HealthScore,

@@ -1,0 +1,175 @@
+//! The gateways of a run: routers in front of one fleet, each with breakers and budgets of its own,
+//! and which of them gets a request.
+//!
+//! Outside this file a handle is unique over all of them: the slots of several routers are
+//! interleaved, and those of a single one are its own.
+
+use windtunnel_policy::config::{Policy, Problem};
+use windtunnel_policy::event::{Action, AttemptRef, Event, RequestRef};
+use windtunnel_policy::target::Topology;
+use windtunnel_policy::{Instant, Router};
+
+use super::split::Split;
+use crate::draw::{Key, NameHash, Purpose, below};
+use crate::world::{World, WorldRequest};
+
+/// Routers, and who gets what.
+#[derive(Clone, Debug)]
+pub(super) struct Gateways {
+    routers: Vec<Router>,
+    /// By policy, the first of its routers and how many there are.
+    replicas: Vec<(u32, u32)>,
+    /// How sessions are divided; whole where there is one arm.
+    split: Split,
+    /// Keys who gets a session.
+    key: Key,
+    /// The router that spoke last.
+    latest: usize,
+}
+
+/// Who gets a request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Dealt {
+    /// The arm of the split.
+    pub(super) arm: u16,
+    /// The gateway.
+    pub(super) gateway: u16,
+}
+
+impl Gateways {
+    /// The gateways of these policies, each arm of the split served by the policy at its position,
+    /// or all by the only one.
+    pub(super) fn new(
+        policies: &[&Policy],
+        topology: &Topology,
+        split: Split,
+    ) -> Result<Gateways, Vec<Problem>> {
+        let (mut routers, mut replicas) = (Vec::new(), Vec::new());
+        for policy in policies {
+            let router = Router::new((*policy).clone(), topology.clone())?;
+            let count = policy.replicas.count;
+            replicas.push((routers.len() as u32, count));
+            routers.extend(std::iter::repeat_n(router, count as usize));
+        }
+        Ok(Gateways { routers, replicas, split, key: Key::of_world(0), latest: 0 })
+    }
+
+    /// Who gets this request: every request of a session goes the same way.
+    pub(super) fn deal(&self, request: &WorldRequest) -> Dealt {
+        if self.routers.len() == 1 && self.split.is_whole() {
+            return Dealt { arm: 0, gateway: 0 };
+        }
+        let session = NameHash::NONE.part(request.session);
+        let arm = self.split.arm(self.key.draw(Purpose::Split, session, 0));
+        let (first, count) = self.replicas[arm.min(self.replicas.len() - 1)];
+        let replica = match count {
+            1 => 0,
+            _ => below(self.key.draw(Purpose::Replica, session, 0), u64::from(count)) as u32,
+        };
+        Dealt { arm: arm as u16, gateway: (first + replica) as u16 }
+    }
+
+    /// Tells the gateway of a request that has arrived there, and appends what it says.
+    #[inline]
+    pub(super) fn handle(&mut self, now: Instant, event: Event, actions: &mut Vec<Action>) {
+        if let [router] = &mut self.routers[..] {
+            return router.handle(now, event, actions);
+        }
+        let (gateway, event) = self.own(event);
+        self.tell(now, gateway, event, actions);
+    }
+
+    /// Tells one gateway, in handles of its own, and appends what it says.
+    pub(super) fn tell(
+        &mut self,
+        now: Instant,
+        gateway: usize,
+        event: Event,
+        actions: &mut Vec<Action>,
+    ) {
+        let before = actions.len();
+        self.routers[gateway].handle(now, event, actions);
+        self.latest = gateway;
+        if self.routers.len() > 1 {
+            let all = self.routers.len() as u32;
+            for action in &mut actions[before..] {
+                if let Some(request) = request_of(action) {
+                    request.slot = request.slot * all + gateway as u32;
+                }
+            }
+        }
+    }
+
+    /// The gateway an event concerns, and the event in its own handles.
+    fn own(&self, event: Event) -> (usize, Event) {
+        let all = self.routers.len() as u32;
+        let mut event = event;
+        let request = subject(&mut event).expect("an event of a request that has arrived");
+        let gateway = request.slot % all;
+        request.slot /= all;
+        (gateway as usize, event)
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        self.routers.len()
+    }
+
+    /// The one that spoke last.
+    pub(super) fn latest(&self) -> usize {
+        self.latest
+    }
+
+    /// The one that has this request.
+    pub(super) fn of(&self, request: RequestRef) -> usize {
+        request.slot as usize % self.routers.len()
+    }
+
+    /// The policy that the gateway of this request runs.
+    pub(super) fn policy_of(&self, request: RequestRef) -> &Policy {
+        self.routers[self.of(request)].policy()
+    }
+
+    /// All of them.
+    pub(super) fn routers(&self) -> &[Router] {
+        &self.routers
+    }
+
+    /// How many arms the split has.
+    pub(super) fn arms(&self) -> usize {
+        self.split.arms()
+    }
+
+    pub(super) fn reset(&mut self, world: &World) {
+        self.routers.iter_mut().for_each(Router::reset);
+        self.key = world.key;
+        self.latest = 0;
+    }
+}
+
+/// The request an action is about.
+fn request_of(action: &mut Action) -> Option<&mut RequestRef> {
+    Some(match action {
+        Action::Send(send) => &mut send.attempt.request,
+        Action::SetTimer { request, .. } | Action::Finish { request, .. } => request,
+        Action::Cancel { attempt, .. }
+        | Action::Release(attempt)
+        | Action::Decided { attempt, .. } => &mut attempt.request,
+        Action::Breaker { .. } => return None,
+    })
+}
+
+/// The request an event is about.
+fn subject(event: &mut Event) -> Option<&mut RequestRef> {
+    let attempt: &mut AttemptRef = match event {
+        Event::Arrived(_) | Event::KillSwitch { .. } => return None,
+        Event::Timer { request, .. } | Event::Cancelled(request) => return Some(request),
+        Event::Headers(attempt)
+        | Event::FirstOutput(attempt)
+        | Event::NotSent(attempt)
+        | Event::Progress { attempt, .. }
+        | Event::Ended { attempt, .. }
+        | Event::Failed { attempt, .. } => attempt,
+    };
+    Some(&mut attempt.request)
+}
