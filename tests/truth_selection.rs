@@ -3,9 +3,10 @@
 #[path = "common/lab.rs"]
 mod lab;
 
-use lab::{FAST, RATE, agrees, in_worlds, policy, service, share, target};
+use lab::{FAST, RATE, agrees, in_worlds, policy, seconds, service, share, target};
 use statrs::distribution::{DiscreteCDF, Poisson};
 use windtunnel::world::WorldOptions;
+use windtunnel_policy::config::{Policy, Replicas, Sharing};
 
 /// Share of arrivals that meet the broken target as the one with the fewest in flight, by the
 /// stationary distribution of the Markov chain: the broken target holds an attempt for `fails_after`
@@ -91,13 +92,18 @@ envelope: {estimate: {enabled: false}}
 breakers: [{trip: [{rate_over_time: {failures: 50%, window: 10s, min_calls: 20}}]}]
 ",
     );
-    let opens = |rate: f64| {
-        let targets = target("primary", FAST, FAST, "100%");
-        let scenario = service(rate, "10m", "{primary: [primary]}", &targets, "  []");
+    let targets = target("primary", FAST, FAST, "100%");
+    let scenario = service(RATE, "10m", "{primary: [primary]}", &targets, "  []");
+    let out = |replicas: u32| {
+        let sharing = Sharing::Private;
+        let breaker = Policy { replicas: Replicas { count: replicas, sharing }, ..breaker.clone() };
         in_worlds(&scenario, &breaker, 3, WorldOptions::default(), |run| {
-            !run.totals.targets[0].open.is_zero()
+            seconds(run.totals.targets[0].open)
         })
     };
-    assert_eq!(opens(RATE), [true; 3]);
-    assert_eq!(opens(RATE / 10.0), [false; 3]);
+    // One replica's breaker is open nearly all of the time, and those of ten together hardly ever:
+    // at 0.55 a second, twenty calls in some window of ten seconds within ten minutes are as rare
+    // as above times the sixty windows that do not overlap, and a few more.
+    assert!(out(1).iter().all(|&open| open > 300.0), "{:?}", out(1));
+    assert_eq!(out(10), [0.0; 3]);
 }

@@ -154,6 +154,7 @@ fn request_of(action: &mut Action) -> Option<&mut RequestRef> {
         Action::SetTimer { request, .. } | Action::Finish { request, .. } => request,
         Action::Cancel { attempt, .. }
         | Action::Release(attempt)
+        | Action::Reconcile(attempt)
         | Action::Decided { attempt, .. } => &mut attempt.request,
         Action::Breaker { .. } => return None,
     })
@@ -168,6 +169,7 @@ fn subject(event: &mut Event) -> Option<&mut RequestRef> {
         | Event::FirstOutput(attempt)
         | Event::NotSent(attempt)
         | Event::Progress { attempt, .. }
+        | Event::Reconciled { attempt, .. }
         | Event::Ended { attempt, .. }
         | Event::Failed { attempt, .. } => attempt,
     };

@@ -28,6 +28,8 @@ pub(super) struct Executed {
     /// The action's number in the run.
     action: u64,
     class: u16,
+    /// The position of its totals.
+    account: u16,
     measured: bool,
     /// The attempt in flight that has not called yet.
     ahead: Option<AttemptRef>,
@@ -86,6 +88,7 @@ impl Simulation<'_> {
         let executed = self.tools.entry(open.request.key).or_insert_with(|| Executed {
             action,
             class: open.request.class,
+            account: open.account,
             measured: open.measured,
             ahead: None,
             loose: 0,
@@ -121,7 +124,7 @@ impl Simulation<'_> {
             return;
         }
         if executed.measured {
-            let totals = &mut self.totals.classes[class];
+            let totals = &mut self.totals.classes[usize::from(executed.account)];
             totals.side_effects += u64::from(executed.writes == 1);
             totals.duplicate_side_effects += u64::from(executed.writes == 2);
         }

@@ -4,6 +4,7 @@ mod accounts;
 mod changes;
 mod endings;
 mod equal;
+mod gateways;
 mod layers;
 #[path = "../common/random/mod.rs"]
 mod random;

@@ -93,7 +93,7 @@ pub struct Outlier {
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields, default))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Replicas {
-    /// How many; at least 1.
+    /// How many; 1 to 1000. Each decides by what it has seen itself.
     pub count: u32,
     /// What breakers and budgets of different replicas know of each other.
     pub sharing: Sharing,
