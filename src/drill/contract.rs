@@ -13,20 +13,29 @@ use crate::record::AttemptRow;
 
 /// Drill 5.
 pub(super) fn invalid_request(evidence: &Evidence<'_>) -> Vec<Finding> {
+    // What was cut before its answer came (by a short timeout, or as a losing hedge) shows nothing.
     let malformed = |case: &Case<'_>| {
         let result = &case.request.result;
         let own = result.status == 400 && result.class == Some(FailureClass::ClientInvalid);
-        let right = goes_once(case) && own && !result.retryable;
-        Sight::of((!right).then(|| went(evidence, case)))
+        match failed_with(case, FailureClass::ClientInvalid) {
+            None if !case.attempts.is_empty() => Sight::Nothing,
+            Some(row) if is_last(case, row) && own && !result.retryable => Sight::Kept,
+            _ => Sight::Broken(went(evidence, case)),
+        }
     };
-    let blocked = |case: &Case<'_>| {
-        let once = goes_once(case) && !case.request.answered;
-        Sight::of((!once).then(|| went(evidence, case)))
+    let blocked = |case: &Case<'_>| match failed_with(case, FailureClass::ContentPolicy) {
+        None => Sight::Nothing,
+        Some(row) if is_last(case, row) && !case.request.answered => Sight::Kept,
+        Some(_) => Sight::Broken(went(evidence, case)),
     };
     let refused = |case: &Case<'_>| {
         let refusal = matches!(case.request.result.outcome, Outcome::Refused(_));
-        let right = goes_once(case) && refusal;
-        Sight::of((!right).then(|| went(evidence, case)))
+        let complete = |row: &&&AttemptRow| row.failure.is_none() && !row.cancelled;
+        match case.attempts.iter().find(complete) {
+            None => Sight::Nothing,
+            Some(row) if is_last(case, row) && refusal => Sight::Kept,
+            Some(_) => Sight::Broken(went(evidence, case)),
+        }
     };
     let closed = |class: FailureClass| {
         move |_: &Case<'_>| {
@@ -64,9 +73,9 @@ pub(super) fn invalid_request(evidence: &Evidence<'_>) -> Vec<Finding> {
     ]
 }
 
-/// Whether nothing was sent after the first attempt had ended.
-fn goes_once(case: &Case<'_>) -> bool {
-    case.attempts.first().is_some_and(|first| case.after(first).next().is_none())
+/// Whether nothing was sent once this attempt had ended.
+fn is_last(case: &Case<'_>, row: &AttemptRow) -> bool {
+    case.after(row).next().is_none()
 }
 
 /// Where a request went, and how it ended.

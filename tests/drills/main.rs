@@ -1,6 +1,9 @@
 //! `windtunnel drill` as people run it, and its document.
 
+mod any_policy;
 mod document;
+#[path = "../common/random/mod.rs"]
+mod random;
 
 use std::fs;
 
