@@ -55,7 +55,7 @@ const MEASURES: [&str; 3] = ["success", "attempts_per_request", "raw_success"];
 
 /// The difference of each measure between two sets of runs.
 fn differences(a: &Runs<'_>, b: &Runs<'_>) -> [Paired; 3] {
-    let catalogue = Catalogue::new(["flaky"].into_iter());
+    let catalogue = Catalogue::new(["flaky"]);
     MEASURES.map(|name| {
         let measure = catalogue.find(name).expect("a measure of this name");
         let sample = |runs| measure.read(runs).sample.expect("it is modelled");

@@ -67,7 +67,7 @@ impl Executed {
         }
         let writes = !hits(tool.failures, key, Purpose::ToolFails, nth);
         let takes = tool.takes.value(|| key.draw(Purpose::ToolTakes, NameHash::NONE, nth));
-        if !(stored && !writes) {
+        if !stored || writes {
             self.latest = Some((now + Duration::from_micros(takes), writes));
         }
         self.writes += u32::from(writes);
