@@ -64,6 +64,16 @@ pub struct Price {
 }
 
 impl Price {
+    /// The higher of each.
+    #[must_use]
+    pub(crate) fn max(self, other: Price) -> Price {
+        Price {
+            input: self.input.max(other.input),
+            cached: self.cached.max(other.cached),
+            output: self.output.max(other.output),
+        }
+    }
+
     /// The bill for these token counts, saturating at [`Money::MAX`].
     pub const fn bill(&self, input: u32, cached: u32, output: u32) -> Money {
         let fresh = input.saturating_sub(cached);

@@ -6,7 +6,7 @@ use crate::config::Policy;
 use crate::mix;
 use crate::target::{Capabilities, RouteClass, SideEffects, TargetId, Topology};
 use crate::target_set::TargetSet;
-use crate::{Duration, Money};
+use crate::{Duration, Money, Price};
 
 /// What one route class allows, the stricter of product and policy.
 #[derive(Clone, Debug)]
@@ -44,6 +44,8 @@ pub(crate) struct Segment {
     pub(crate) set: TargetSet,
     /// The smallest context window among them.
     pub(crate) smallest_window: u32,
+    /// The highest of each price among them.
+    pub(crate) dearest: Price,
     /// What stands for the name of each of them in draws.
     pub(crate) anchors: Vec<u64>,
     /// Its number among all segments of all classes: where its round robin is kept.
@@ -86,11 +88,13 @@ fn class_plan(policy: &Policy, topology: &Topology, class: &RouteClass) -> Class
                 .collect();
             let anchors = targets.iter().map(|id| mix::anchor(&target(*id).name)).collect();
             let windows = targets.iter().map(|id| target(*id).context_tokens);
+            let prices = targets.iter().map(|id| target(*id).price);
             Segment {
                 group: group as u8,
                 turn: 0,
                 set: targets.iter().copied().collect(),
                 smallest_window: windows.min().unwrap_or(0),
+                dearest: prices.fold(Price::default(), Price::max),
                 targets,
                 anchors,
             }

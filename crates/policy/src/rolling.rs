@@ -11,6 +11,8 @@ pub(crate) struct Rolling {
     width_us: u64,
     /// Number of the newest bucket since the origin.
     newest: u64,
+    /// When that bucket ends, in µs.
+    until: u64,
     buckets: [Counts; BUCKETS],
     sum: Counts,
 }
@@ -30,6 +32,7 @@ impl Rolling {
         Rolling {
             width_us: (window.as_micros() / BUCKETS as u64).max(1),
             newest: 0,
+            until: 0,
             buckets: [Counts::default(); BUCKETS],
             sum: Counts::default(),
         }
@@ -55,11 +58,15 @@ impl Rolling {
     pub(crate) fn clear(&mut self) {
         self.buckets = [Counts::default(); BUCKETS];
         self.sum = Counts::default();
-        self.newest = 0;
+        (self.newest, self.until) = (0, 0);
     }
 
     /// Drops the buckets that have left the window.
     fn advance(&mut self, now: Instant) {
+        // Divides once a bucket, not at every look.
+        if now.as_micros() < self.until {
+            return;
+        }
         let newest = now.as_micros() / self.width_us;
         let steps = newest.saturating_sub(self.newest).min(BUCKETS as u64);
         for step in 1..=steps {
@@ -69,6 +76,7 @@ impl Rolling {
             *gone = Counts::default();
         }
         self.newest = newest.max(self.newest);
+        self.until = (self.newest + 1).saturating_mul(self.width_us);
     }
 }
 

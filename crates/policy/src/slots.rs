@@ -243,11 +243,6 @@ pub(crate) struct Tried {
     pub(crate) excluded: bool,
 }
 
-impl Tried {
-    /// No attempt there.
-    pub(crate) const NOTHING: Tried = Tried { attempts: 0, excluded: false };
-}
-
 /// Marks a target whose latest failure forbids another attempt there.
 const EXCLUDED: u16 = 1 << 15;
 

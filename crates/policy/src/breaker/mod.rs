@@ -264,6 +264,9 @@ impl Breakers {
         let before = circuit.phase();
         f(circuit, &self.rules[*rule]);
         let after = circuit.phase();
+        if before == after {
+            return;
+        }
         if (before.state(), before.until(now)) == (after.state(), after.until(now)) {
             return;
         }

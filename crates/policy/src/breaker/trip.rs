@@ -114,9 +114,12 @@ impl Detector {
 
 impl Rate {
     fn reached(self, counts: Counts) -> bool {
+        if counts.marked == 0 || counts.all < u64::from(self.min_calls) {
+            return false;
+        }
         let marked = u128::from(counts.marked) * u128::from(Share::ONE.as_bits());
         let needed = u128::from(counts.all) * u128::from(self.at_least.as_bits());
-        counts.marked > 0 && counts.all >= u64::from(self.min_calls) && marked >= needed
+        marked >= needed
     }
 }
 

@@ -143,6 +143,9 @@ impl<'a> Chooser<'a> {
             larger_than: 0,
             wait: Duration::ZERO,
         };
+        if let Some(found) = self.first_of_equals() {
+            return Ok(self.choice(found, terms));
+        }
         let mut found = self.search(&self.class.equivalent, terms);
         if found.is_none() && self.policy.attempts.allow_substitution {
             found = self.search(&self.class.substitutes, terms);

@@ -1,6 +1,6 @@
 //! The search itself: eligibility target by target, then the strategy's choice.
 
-use super::room::{Room, estimated_cost};
+use super::room::{Room, estimated_cost, remaining};
 use super::{Chooser, Found, Refusal, Return, Terms};
 use crate::config::{RecoveryAction, Selection, Sticky, Strategy};
 use crate::event::StopReason;
@@ -26,19 +26,6 @@ impl Chooser<'_> {
         };
         for segment in segments {
             let group = segment.group;
-            if self.all_alike(segment, room.tokens) {
-                match self.passes(segment.targets[0], group, Tried::NOTHING, terms, &room) {
-                    Err(reason) => refusal.note(reason),
-                    Ok(()) if takes_first => {
-                        return Some(Found { target: segment.targets[0], group, panic: false });
-                    }
-                    Ok(()) => {
-                        let target = self.pick(segment, segment.set);
-                        return Some(Found { target, group, panic: false });
-                    }
-                }
-                continue;
-            }
             let panic = self.panics(segment);
             let mut eligible = TargetSet::EMPTY;
             for target in segment.targets.iter().copied() {
@@ -70,14 +57,29 @@ impl Chooser<'_> {
         None
     }
 
-    /// Whether nothing tells the targets of a segment apart but the strategy: before the first
-    /// attempt, where all are well, the prompt fits each, and no money is counted. The common
-    /// case, answered without a look at each.
-    fn all_alike(&self, segment: &Segment, tokens: u64) -> bool {
-        self.slot().attempts == 0
+    /// What [`search`](Chooser::search) finds for a first attempt where nothing but the strategy
+    /// tells the targets of the first group apart: all are well, the prompt fits each, and so does
+    /// its price. The common case, answered without a look at each; `None` says nothing.
+    pub(super) fn first_of_equals(&mut self) -> Option<Found> {
+        let (slot, segment) = (self.slot(), self.class.equivalent.first()?);
+        let request = &slot.request;
+        let tokens = u64::from(request.input_tokens) + u64::from(request.max_output_tokens);
+        let most = || segment.dearest.bill(request.input_tokens, 0, request.max_output_tokens);
+        let added = self.now.since(slot.arrived);
+        let alike = segment.group == 0
             && tokens < u64::from(segment.smallest_window)
-            && self.class.ceiling == Money::MAX
+            && (self.class.ceiling == Money::MAX || most() <= self.class.ceiling)
             && self.health.all_well(segment.set)
+            && !remaining(slot, self.now).is_zero()
+            && gates::added_latency(added, self.policy.envelope.max_added_latency).is_ok();
+        if !alike {
+            return None;
+        }
+        let target = match takes_first(&self.policy.selection) {
+            true => segment.targets[0],
+            false => self.pick(segment, segment.set),
+        };
+        Some(Found { target, group: segment.group, panic: false })
     }
 
     /// Not considered in this search at all.

@@ -136,17 +136,22 @@ impl Router {
         slot.turn_to_rival();
     }
 
-    /// The attempt spoken of has won, or the caller has gone: the other one is cut.
+    /// The attempt spoken of has won, or the caller has gone: the other one is cut, if there is one.
+    #[inline]
     pub(super) fn drop_rival(
         &mut self,
         i: usize,
         class: Option<FailureClass>,
         out: &mut Vec<Action>,
     ) {
-        let winner = self.slots[i].flight;
-        if !self.slots[i].turn_to_rival() {
-            return;
+        if self.slots[i].rival.is_some() {
+            self.cut_rival(i, class, out);
         }
+    }
+
+    fn cut_rival(&mut self, i: usize, class: Option<FailureClass>, out: &mut Vec<Action>) {
+        let winner = self.slots[i].flight;
+        self.slots[i].turn_to_rival();
         self.abort(i, class, out);
         if class.is_none() {
             self.lost(i);
@@ -180,7 +185,14 @@ impl Router {
     }
 
     /// The attempt came to what it wins with, or was cut before: for the delay of later hedges.
+    #[inline]
     pub(super) fn note_hedge_delay(&mut self, i: usize) {
+        if self.health.hedge_delays.is_some() {
+            self.learn_hedge_delay(i);
+        }
+    }
+
+    fn learn_hedge_delay(&mut self, i: usize) {
         let slot = &self.slots[i];
         let Some(delays) = &mut self.health.hedge_delays else { return };
         let wins_by = WinsBy::of(&slot.request, self.policy.streaming);
