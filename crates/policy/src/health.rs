@@ -5,10 +5,12 @@ use alloc::vec::Vec;
 
 use crate::Instant;
 use crate::breaker::{Admission, Breakers};
-use crate::config::Policy;
+use crate::config::{Policy, Strategy};
+use crate::eject::Ejection;
 use crate::estimate::Estimates;
 use crate::hedge::HedgeDelays;
 use crate::load::Load;
+use crate::rolling::Rolling;
 use crate::standing::Standing;
 use crate::target::{TargetId, Topology};
 use crate::target_set::TargetSet;
@@ -22,6 +24,10 @@ pub(crate) struct Health {
     /// Where the policy hedges.
     pub(crate) hedge_delays: Option<HedgeDelays>,
     pub(crate) load: Load,
+    /// Recent outcomes by target, where the policy selects by them.
+    pub(crate) outcomes: Vec<Rolling>,
+    /// Where the policy ejects outliers.
+    pub(crate) ejection: Option<Ejection>,
     /// Whose turn it is, by [`Segment::turn`](crate::plan::Segment).
     pub(crate) turns: Vec<u16>,
 }
@@ -47,7 +53,33 @@ impl Health {
             estimates: Estimates::new(estimate, classes, targets),
             hedge_delays: HedgeDelays::new(policy, classes, targets),
             load: Load::new(targets, estimate.expires),
+            outcomes: match policy.selection.strategy {
+                Strategy::HealthScore => {
+                    vec![Rolling::new(policy.selection.health_window); targets]
+                }
+                _ => Vec::new(),
+            },
+            ejection: policy.outlier.as_ref().map(|rule| Ejection::new(rule, topology)),
             turns: vec![0; turns],
+        }
+    }
+
+    /// An attempt's first output came, or it failed in a way that says something about its target.
+    #[inline]
+    pub(crate) fn on_outcome(&mut self, target: TargetId, failed: bool, now: Instant) {
+        if let Some(outcomes) = self.outcomes.get_mut(usize::from(target.0)) {
+            outcomes.add(failed.into(), 1, now);
+        }
+        if let Some(ejection) = &mut self.ejection {
+            ejection.count(target, failed);
+        }
+    }
+
+    /// What time alone brings about.
+    #[inline]
+    pub(crate) fn on_time(&mut self, now: Instant) {
+        if let Some(ejection) = &mut self.ejection {
+            ejection.on_time(now, &mut self.standing);
         }
     }
 
@@ -87,6 +119,10 @@ impl Health {
         self.estimates.reset();
         self.hedge_delays.as_mut().map(HedgeDelays::reset);
         self.load.reset();
+        self.outcomes.iter_mut().for_each(Rolling::clear);
+        if let Some(ejection) = &mut self.ejection {
+            ejection.reset();
+        }
         self.turns.fill(0);
     }
 }

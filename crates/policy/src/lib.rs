@@ -104,6 +104,7 @@ mod budget;
 mod check;
 mod choose;
 pub mod config;
+mod eject;
 mod estimate;
 pub mod event;
 mod gates;

@@ -54,6 +54,16 @@ impl Rolling {
         self.sum
     }
 
+    /// What is in the window at `now`, without moving it there.
+    pub(crate) fn counts_at(&self, now: Instant) -> Counts {
+        let newest = now.as_micros() / self.width_us;
+        let gone = newest.saturating_sub(self.newest).min(BUCKETS as u64);
+        (1..=gone).fold(self.sum, |sum, step| {
+            let bucket = &self.buckets[((self.newest + step) % BUCKETS as u64) as usize];
+            Counts { marked: sum.marked - bucket.marked, all: sum.all - bucket.all }
+        })
+    }
+
     /// Empties the window and forgets the time.
     pub(crate) fn clear(&mut self) {
         self.buckets = [Counts::default(); BUCKETS];
@@ -93,6 +103,8 @@ mod tests {
         let mut r = Rolling::new(Duration::from_secs(10));
         r.add(1, 2, at(500));
         r.add(0, 3, at(1_500));
+        assert_eq!(r.counts_at(at(10_000)), Counts { marked: 0, all: 3 });
+        assert_eq!(r.counts_at(at(100_000)), Counts::default());
         assert_eq!(r.counts(at(9_999)), Counts { marked: 1, all: 5 });
         assert_eq!(r.counts(at(10_000)), Counts { marked: 0, all: 3 });
         assert_eq!(r.counts(at(11_000)), Counts::default());

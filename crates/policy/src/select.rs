@@ -3,6 +3,7 @@
 use crate::config::Strategy;
 use crate::load::Load;
 use crate::mix::{again, below};
+use crate::rolling::{Counts, Rolling};
 use crate::target::{Target, TargetId};
 use crate::target_set::TargetSet;
 use crate::{Instant, Money};
@@ -16,6 +17,8 @@ pub(crate) struct Choice<'a, C, D> {
     pub(crate) eligible: TargetSet,
     /// All targets, for their weights.
     pub(crate) targets: &'a [Target],
+    /// Recent outcomes by target, where they decide.
+    pub(crate) outcomes: &'a [Rolling],
     /// What is in flight, and recent latency.
     pub(crate) load: &'a Load,
     /// Estimated cost of this request at a target.
@@ -45,11 +48,20 @@ pub(crate) fn pick<C: Fn(TargetId) -> Money, D: Fn() -> u64>(
         }
         Strategy::Cheapest => choice.candidates().min_by_key(|t| (choice.cost)(*t)),
         Strategy::TwoChoices => choice.less_loaded_of_two(),
-        Strategy::HealthScore => panic!("a valid policy does not select by health score"),
+        Strategy::HealthScore => {
+            let key = |t: &TargetId| (choice.failing(*t), choice.load.latency(*t, choice.now));
+            choice.candidates().min_by_key(key)
+        }
     }
 }
 
 impl<C, D: Fn() -> u64> Choice<'_, C, D> {
+    /// Recent failures of a target in whole percents; none of a target without outcomes.
+    fn failing(&self, target: TargetId) -> u64 {
+        let Counts { marked, all } = self.outcomes[usize::from(target.0)].counts_at(self.now);
+        marked * 100 / all.max(1)
+    }
+
     fn candidates(&self) -> impl Iterator<Item = TargetId> {
         self.order.iter().copied().filter(|target| self.eligible.contains(*target))
     }
@@ -104,6 +116,7 @@ mod tests {
     struct Rig {
         targets: Vec<Target>,
         load: Load,
+        outcomes: Vec<Rolling>,
         turn: u16,
     }
 
@@ -113,7 +126,8 @@ mod tests {
         fn new() -> Rig {
             let weighted = |weight| Target { weight, ..target("t", "p", "m", "r") };
             let targets = (1..=4).map(weighted).collect();
-            Rig { targets, load: Load::new(4, Duration::MAX), turn: 0 }
+            let outcomes = vec![Rolling::new(Duration::from_secs(60)); 4];
+            Rig { targets, load: Load::new(4, Duration::MAX), outcomes, turn: 0 }
         }
 
         fn pick(&mut self, strategy: Strategy, eligible: &[u16], draw: u64) -> Option<u16> {
@@ -121,6 +135,7 @@ mod tests {
                 order: &ORDER,
                 eligible: eligible.iter().copied().map(TargetId).collect(),
                 targets: &self.targets,
+                outcomes: &self.outcomes,
                 load: &self.load,
                 cost: |t: TargetId| Money::from_pico([7, 5, 5, 9][usize::from(t.0)]),
                 turn: &mut self.turn,
@@ -160,6 +175,7 @@ mod tests {
             Strategy::LowestLatency,
             Strategy::Cheapest,
             Strategy::TwoChoices,
+            Strategy::HealthScore,
         ] {
             assert_eq!(rig.pick(strategy, &[], u64::MAX), None, "{strategy:?}");
             for draw in [0, 1 << 63, u64::MAX] {
@@ -207,6 +223,23 @@ mod tests {
         }
         assert_eq!(rig.pick(Strategy::LowestLatency, &[0, 1, 2, 3], 0), Some(1));
         assert_eq!(rig.pick(Strategy::LowestLatency, &[0, 2, 3], 0), Some(3));
+    }
+
+    #[test]
+    fn health_first_then_latency() {
+        let mut rig = Rig::new();
+        let now = Instant::ZERO;
+        // 2 and 0 fail once in 200, which is no whole percent; 3 once in 50; 1 never.
+        for (t, failures, all) in [(2, 1, 200), (0, 1, 200), (3, 1, 50), (1, 0, 10)] {
+            rig.outcomes[t].add(failures, all, now);
+            rig.load.on_latency(TargetId(t as u16), Duration::from_millis(30 - t as u64), now);
+        }
+        assert_eq!(rig.pick(Strategy::HealthScore, &[0, 2, 3], 0), Some(2));
+        rig.load.on_latency(TargetId(2), Duration::from_secs(9), now);
+        assert_eq!(rig.pick(Strategy::HealthScore, &[0, 2, 3], 0), Some(0));
+        assert_eq!(rig.pick(Strategy::HealthScore, &[3], 0), Some(3));
+        rig.outcomes.iter_mut().for_each(Rolling::clear);
+        assert_eq!(rig.pick(Strategy::HealthScore, &[0, 3], 0), Some(3));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Targets taken out without probes: cooldowns, isolation, kill switches.
+//! Targets taken out without probes: cooldowns, isolation, ejection, kill switches.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -16,6 +16,7 @@ pub(crate) struct Standing {
     isolation: Isolation,
     cooled_until: Vec<Instant>,
     isolated_until: Vec<Instant>,
+    ejected_until: Vec<Instant>,
     /// For each target the number of its account.
     accounts: Vec<u16>,
     switched_off: TargetSet,
@@ -34,6 +35,7 @@ impl Standing {
             isolation: isolation.clone(),
             cooled_until: vec![Instant::ZERO; targets],
             isolated_until: vec![Instant::ZERO; targets],
+            ejected_until: vec![Instant::ZERO; targets],
             accounts: account_numbers(topology),
             switched_off: TargetSet::EMPTY,
             doubtful: TargetSet::EMPTY,
@@ -66,7 +68,7 @@ impl Standing {
             return Instant::FAR_FUTURE;
         }
         let i = usize::from(target.0);
-        self.cooled_until[i].max(self.isolated_until[i])
+        self.cooled_until[i].max(self.isolated_until[i]).max(self.ejected_until[i])
     }
 
     /// Whether a cooldown is all that keeps a target out.
@@ -74,6 +76,7 @@ impl Standing {
         let i = usize::from(target.0);
         self.cooled_until[i] > now
             && self.isolated_until[i] <= now
+            && self.ejected_until[i] <= now
             && !self.switched_off.contains(target)
     }
 
@@ -119,8 +122,19 @@ impl Standing {
         }
     }
 
+    /// A target fails much more than its peers.
+    pub(crate) fn on_ejection(&mut self, target: TargetId, until: Instant) {
+        self.doubtful.insert(target);
+        self.ejected_until[usize::from(target.0)] = until;
+    }
+
+    /// Whether a target is out because it failed much more than its peers.
+    pub(crate) fn ejected(&self, target: TargetId, now: Instant) -> bool {
+        self.ejected_until[usize::from(target.0)] > now
+    }
+
     /// An operator takes a target out (`None`: all recovery), or puts it back. Putting a target
-    /// back ends its isolation and cooldown as well: the operator has verified it.
+    /// back ends its isolation, cooldown and ejection as well: the operator has verified it.
     pub(crate) fn on_kill_switch(&mut self, target: Option<TargetId>, off: bool) {
         match (target, off) {
             (None, off) => self.recovery_off = off,
@@ -132,6 +146,7 @@ impl Standing {
                 self.switched_off.remove(target);
                 self.cooled_until[usize::from(target.0)] = Instant::ZERO;
                 self.isolated_until[usize::from(target.0)] = Instant::ZERO;
+                self.ejected_until[usize::from(target.0)] = Instant::ZERO;
             }
         }
     }
@@ -140,6 +155,7 @@ impl Standing {
     pub(crate) fn reset(&mut self) {
         self.cooled_until.fill(Instant::ZERO);
         self.isolated_until.fill(Instant::ZERO);
+        self.ejected_until.fill(Instant::ZERO);
         self.switched_off = TargetSet::EMPTY;
         self.doubtful = TargetSet::EMPTY;
         self.recovery_off = false;
@@ -159,7 +175,7 @@ pub(crate) fn recooled(rule: Recooling, running: Instant, end: Instant, now: Ins
 
 impl Hash for Standing {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        (&self.cooled_until, &self.isolated_until).hash(state);
+        (&self.cooled_until, &self.isolated_until, &self.ejected_until).hash(state);
         (self.switched_off, self.recovery_off).hash(state);
     }
 }

@@ -70,12 +70,17 @@ pub(crate) fn policy(dice: &mut Dice) -> Value {
         "selection": {
             "strategy": dice.pick(&[
                 "ordered", "weighted", "round_robin", "least_in_flight", "lowest_latency",
-                "cheapest", "two_choices",
+                "cheapest", "two_choices", "health_score",
             ]),
             "sticky": dice.pick(&["no", "session"]),
             "panic_threshold": dice.percent(&[100, 100, 50]),
         },
         "streaming": dice.pick(&["pass_through", "pass_through", "buffer_then_release"]),
+        "outlier": if dice.one_in(3) {
+            json!({"interval": "1s", "min_calls": 3, "eject_for": "2s"})
+        } else {
+            Value::Null
+        },
         "hedge": if attempts > 1 && dice.one_in(2) { hedge(dice) } else { Value::Null },
     }))
 }

@@ -150,6 +150,7 @@ impl Chooser<'_> {
             order: &segment.targets,
             eligible,
             targets: &topology.targets,
+            outcomes: &self.health.outcomes,
             load: &self.health.load,
             cost: |target| estimated_cost(request, topology, target),
             turn: &mut self.health.turns[segment.turn],

@@ -178,7 +178,24 @@ impl Default for Isolation {
 
 impl Default for Selection {
     fn default() -> Selection {
-        Selection { strategy: Strategy::Ordered, sticky: Sticky::No, panic_threshold: Share::ONE }
+        Selection {
+            strategy: Strategy::Ordered,
+            sticky: Sticky::No,
+            panic_threshold: Share::ONE,
+            health_window: Duration::from_secs(60),
+        }
+    }
+}
+
+impl Default for Outlier {
+    fn default() -> Outlier {
+        Outlier {
+            interval: Duration::from_secs(10),
+            max_ejected: HALF,
+            below_mean: Share::ratio(1, 5),
+            eject_for: Duration::from_secs(30),
+            min_calls: 20,
+        }
     }
 }
 

@@ -12,6 +12,8 @@ pub struct Selection {
     pub sticky: Sticky,
     /// Above this share of a group's targets out of service, health is ignored (panic); one for never.
     pub panic_threshold: Share,
+    /// How far back `health_score` looks.
+    pub health_window: Duration,
 }
 
 /// The rule that picks one of the eligible targets of a group.
@@ -34,7 +36,8 @@ pub enum Strategy {
     Cheapest,
     /// The less loaded of two random ones.
     TwoChoices,
-    /// Best health score.
+    /// Fewest recent failures, in whole percents of the attempts within `health_window`; among equals
+    /// the lowest recent latency, targets without data first.
     HealthScore,
 }
 
@@ -73,18 +76,24 @@ pub struct Hedge {
     pub prior: Option<Duration>,
 }
 
-/// Ejection of targets much worse than their peers.
+/// Ejection of targets much worse than their peers: at the first event after each interval, the
+/// targets of each group are compared.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields, default))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Outlier {
     /// How often targets are compared.
     pub interval: Duration,
-    /// The most of a group that may be out.
+    /// The most of a group that may be out by ejection, rounded down to whole targets.
     pub max_ejected: Share,
-    /// Success rate below the group's mean by this much is an outlier.
+    /// Success rate below the mean of the group's targets by this much is an outlier.
     pub below_mean: Share,
+    /// How long it is out the first time; twice as long the second time, and so on. Each interval
+    /// in which it is no outlier takes one time back.
+    pub eject_for: Duration,
+    /// Attempts within the interval that a target needs to be compared.
+    pub min_calls: u32,
 }
 
 /// How many gateway replicas run this policy, and what they share.

@@ -98,6 +98,7 @@ impl Router {
         let elapsed = self.now.since(slot.flight.sent);
         let draw = mix::draw(slot.request.salt, Draw::OpenJitter, u64::from(slot.flight.number));
         self.health.load.on_latency(slot.flight.target, elapsed, self.now);
+        self.health.on_outcome(slot.flight.target, false, self.now);
         if let Some(permit) = slot.flight.permit {
             let breakers = &mut self.health.breakers;
             breakers.on_success(permit, elapsed, self.now, draw, &mut report(out));
@@ -212,8 +213,12 @@ impl Router {
     ) {
         let slot = &self.slots[i];
         let target = slot.flight.target;
+        let blame = self.policy.matrix.row(class).blame;
+        if blame != Blame::No {
+            self.health.on_outcome(target, true, self.now);
+        }
         let standing = &mut self.health.standing;
-        match self.policy.matrix.row(class).blame {
+        match blame {
             Blame::No | Blame::Contract => {}
             Blame::Cooldown => standing.on_cooldown(target, hint, self.now),
             Blame::Isolate => standing.on_isolation(target, self.now),

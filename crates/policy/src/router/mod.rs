@@ -103,6 +103,7 @@ impl Router {
     /// have.
     pub fn handle(&mut self, now: Instant, event: Event, actions: &mut Vec<Action>) {
         self.now = self.now.max(now);
+        self.health.on_time(self.now);
         match event {
             Event::Arrived(request) => self.on_arrived(request, actions),
             Event::Headers(attempt) => self.on_headers(attempt),

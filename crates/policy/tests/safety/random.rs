@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use windtunnel_policy::config::{
     AllUnavailable, Breaker, BudgetKind, BudgetScope, ChargedTo, FirstToken, Hedge, Jitter,
-    LoopOrder, Policy, RecoveryAction, RetryBudget, Sticky, Strategy as Choice, Streaming,
+    LoopOrder, Outlier, Policy, RecoveryAction, RetryBudget, Sticky, Strategy as Choice, Streaming,
     TotalCovers, Trip, WaitTooLong,
 };
 use windtunnel_policy::event::{AttemptRef, Event, Request, RequestRef};
@@ -347,6 +347,7 @@ fn policy() -> impl Strategy<Value = Policy> {
             Choice::LowestLatency,
             Choice::Cheapest,
             Choice::TwoChoices,
+            Choice::HealthScore,
         ]),
         any::<bool>(),
         prop::sample::select(vec![Share::ONE, Share::ratio(1, 2)]),
@@ -385,6 +386,11 @@ fn policy() -> impl Strategy<Value = Policy> {
             p.side_effects.reconcile = rest.4;
             p.backoff.jitter = rest.0;
             p.retry_after.too_long = rest.1;
+            p.outlier = rest.4.then(|| Outlier {
+                interval: Duration::from_secs(1),
+                min_calls: 2,
+                ..Outlier::default()
+            });
             p.hedge = rest.3.filter(|_| p.attempts.max > 1).map(|(at_least, prior)| Hedge {
                 after_quantile: Share::ratio(1, 2),
                 at_least: Duration::from_millis(at_least),

@@ -1,11 +1,11 @@
-//! Checks of breakers, cooldowns and isolation.
+//! Checks of breakers, cooldowns, isolation and ejection.
 
 use alloc::format;
 
 use super::Problems;
 use crate::Duration;
 use crate::breaker::MAX_RULES;
-use crate::config::{Breaker, Cooldown, CooldownRule, KeyPart, Policy, Trip};
+use crate::config::{Breaker, Cooldown, CooldownRule, KeyPart, Outlier, Policy, Trip};
 
 /// The most outcomes that a window by count keeps.
 const MAX_LAST: u32 = 1024;
@@ -17,6 +17,10 @@ pub(super) fn check(policy: &Policy, found: &mut Problems) {
         breaker(rule, &format!("breakers[{i}]"), found);
     }
     cooldown(&policy.cooldown, found);
+    found.some_time(policy.selection.health_window, "selection.health_window");
+    if let Some(rule) = &policy.outlier {
+        outlier(rule, found);
+    }
 }
 
 fn breaker(rule: &Breaker, field: &str, found: &mut Problems) {
@@ -66,6 +70,14 @@ fn trip(trip: &Trip, field: &str, found: &mut Problems) {
             found.at_least_one(min_calls, field);
         }
     }
+}
+
+fn outlier(outlier: &Outlier, found: &mut Problems) {
+    found.some_time(outlier.interval, "outlier.interval");
+    found.some_share(outlier.max_ejected, "outlier.max_ejected");
+    found.some_share(outlier.below_mean, "outlier.below_mean");
+    found.some_time(outlier.eject_for, "outlier.eject_for");
+    found.at_least_one(outlier.min_calls, "outlier.min_calls");
 }
 
 fn cooldown(cooldown: &Cooldown, found: &mut Problems) {

@@ -154,15 +154,28 @@ fn hedges() {
 }
 
 #[test]
+fn outliers() {
+    let with = |rule: Outlier| faults(|p| p.outlier = Some(rule));
+    assert_eq!(with(Outlier::default()), Vec::<String>::new());
+    let nothing = Outlier {
+        interval: Duration::ZERO,
+        max_ejected: Share::ZERO,
+        below_mean: Share::ZERO,
+        eject_for: Duration::ZERO,
+        min_calls: 0,
+    };
+    let fields = ["interval", "max_ejected", "below_mean", "eject_for", "min_calls"];
+    assert_eq!(with(nothing), fields.map(|field| format!("outlier.{field}")));
+    let none = faults(|p| p.selection.health_window = Duration::ZERO);
+    assert_eq!(none, ["selection.health_window"]);
+}
+
+#[test]
 fn what_is_not_run_is_refused() {
-    let outlier =
-        Outlier { interval: ms(10), max_ejected: Share::ONE, below_mean: Share::ratio(1, 10) };
     let refused = faults(|p| {
-        p.outlier = Some(outlier);
         p.replicas = Replicas { count: 2, sharing: Sharing::After(ms(10)) };
-        p.selection.strategy = Strategy::HealthScore;
     });
-    assert_eq!(refused, ["outlier", "replicas.sharing", "selection.strategy"]);
+    assert_eq!(refused, ["replicas.sharing"]);
 }
 
 #[test]

@@ -4,18 +4,13 @@
 //! something it is not.
 
 use super::Problems;
-use crate::config::{Policy, Sharing, Strategy};
+use crate::config::{Policy, Sharing};
 
 pub(super) fn check(policy: &Policy, found: &mut Problems) {
-    for (is_default, field, fix) in [
-        (policy.outlier.is_none(), "outlier", "remove it"),
-        (policy.replicas.sharing == Sharing::Private, "replicas.sharing", "use private"),
-        (
-            policy.selection.strategy != Strategy::HealthScore,
-            "selection.strategy",
-            "use any other than health_score",
-        ),
-    ] {
-        found.check(is_default, field, "is not simulated by this version", fix);
-    }
+    found.check(
+        policy.replicas.sharing == Sharing::Private,
+        "replicas.sharing",
+        "is not simulated by this version",
+        "use private",
+    );
 }
