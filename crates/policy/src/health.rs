@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use crate::Instant;
 use crate::breaker::{Admission, Breakers};
-use crate::config::{Policy, Strategy};
+use crate::config::{Policy, Strategy, SubstituteOrder};
 use crate::eject::Ejection;
 use crate::estimate::Estimates;
 use crate::hedge::HedgeDelays;
@@ -26,6 +26,9 @@ pub(crate) struct Health {
     pub(crate) load: Load,
     /// Recent outcomes by target, where the policy selects by them.
     pub(crate) outcomes: Vec<Rolling>,
+    /// Complete answers by target, and those that broke their contract; where substitutes are
+    /// ordered by them.
+    contracts: Vec<Rolling>,
     /// Where the policy ejects outliers.
     pub(crate) ejection: Option<Ejection>,
     /// Whose turn it is, by [`Segment::turn`](crate::plan::Segment).
@@ -59,6 +62,15 @@ impl Health {
                 }
                 _ => Vec::new(),
             },
+            contracts: match policy.selection.substitutes {
+                SubstituteOrder::Listed => Vec::new(),
+                _ if topology.classes.iter().all(|class| class.substitutes.is_empty()) => {
+                    Vec::new()
+                }
+                SubstituteOrder::Proven | SubstituteOrder::Ranked => {
+                    vec![Rolling::new(policy.selection.health_window); targets]
+                }
+            },
             ejection: policy.outlier.as_ref().map(|rule| Ejection::new(rule, topology)),
             turns: vec![0; turns],
         }
@@ -73,6 +85,23 @@ impl Health {
         if let Some(ejection) = &mut self.ejection {
             ejection.count(target, failed);
         }
+    }
+
+    /// A complete answer kept its contract, or broke it.
+    #[inline]
+    pub(crate) fn on_contract(&mut self, target: TargetId, broken: bool, now: Instant) {
+        if let Some(contracts) = self.contracts.get_mut(usize::from(target.0)) {
+            contracts.add(broken.into(), 1, now);
+        }
+    }
+
+    /// Recent contract failures of these targets together, in whole percents of their answers.
+    pub(crate) fn broken_contracts(&self, targets: &[TargetId], now: Instant) -> u64 {
+        let recent = targets.iter().filter_map(|target| self.contracts.get(usize::from(target.0)));
+        let (broken, all) = recent
+            .map(|contracts| contracts.counts_at(now))
+            .fold((0, 0), |(broken, all), counts| (broken + counts.marked, all + counts.all));
+        broken * 100 / all.max(1)
     }
 
     /// What time alone brings about.
@@ -119,7 +148,7 @@ impl Health {
         self.estimates.reset();
         self.hedge_delays.as_mut().map(HedgeDelays::reset);
         self.load.reset();
-        self.outcomes.iter_mut().for_each(Rolling::clear);
+        self.outcomes.iter_mut().chain(&mut self.contracts).for_each(Rolling::clear);
         if let Some(ejection) = &mut self.ejection {
             ejection.reset();
         }

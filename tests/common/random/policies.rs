@@ -72,6 +72,7 @@ pub(crate) fn policy(dice: &mut Dice) -> Value {
                 "ordered", "weighted", "round_robin", "least_in_flight", "lowest_latency",
                 "cheapest", "two_choices", "health_score",
             ]),
+            "substitutes": dice.pick(&["listed", "proven", "ranked"]),
             "sticky": dice.pick(&["no", "session"]),
             "panic_threshold": dice.percent(&[100, 100, 50]),
         },

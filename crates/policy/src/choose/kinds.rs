@@ -83,7 +83,7 @@ impl Chooser<'_> {
             },
             wait,
         };
-        let found = self.search(&self.class.substitutes, terms)?;
+        let found = self.search_substitutes(terms)?;
         Some(self.choice(found, terms))
     }
 

@@ -4,6 +4,7 @@
 mod kinds;
 mod room;
 mod search;
+mod substitutes;
 
 pub(crate) use self::room::{estimated_cost, remaining};
 use crate::config::{LoopOrder, Policy, RecoveryAction, Row};
@@ -148,7 +149,7 @@ impl<'a> Chooser<'a> {
         }
         let mut found = self.search(&self.class.equivalent, terms);
         if found.is_none() && self.policy.attempts.allow_substitution {
-            found = self.search(&self.class.substitutes, terms);
+            found = self.search_substitutes(terms);
         }
         found.map(|found| self.choice(found, terms)).ok_or(self.refusal)
     }

@@ -137,11 +137,16 @@ impl Chooser<'_> {
         if !envelope.estimate.enabled {
             return Duration::ZERO;
         }
-        let prior = envelope.estimate.prior.unwrap_or(self.target(target).prior_latency);
-        let class = self.slot().request.class;
-        let expected = self.health.estimates.expected(class, target, prior, self.now);
         let cut = self.policy.timeouts.attempt.unwrap_or(Duration::MAX);
-        expected.min(cut) + envelope.safety_margin
+        self.expected(target).min(cut) + envelope.safety_margin
+    }
+
+    /// How long an attempt on this target is expected to take.
+    pub(super) fn expected(&mut self, target: TargetId) -> Duration {
+        let prior = self.policy.envelope.estimate.prior;
+        let prior = prior.unwrap_or(self.target(target).prior_latency);
+        let class = self.slot().request.class;
+        self.health.estimates.expected(class, target, prior, self.now)
     }
 }
 

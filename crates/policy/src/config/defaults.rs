@@ -182,6 +182,7 @@ impl Default for Selection {
             strategy: Strategy::Ordered,
             sticky: Sticky::No,
             panic_threshold: Share::ONE,
+            substitutes: SubstituteOrder::Proven,
             health_window: Duration::from_secs(60),
         }
     }

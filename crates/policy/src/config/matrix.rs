@@ -93,7 +93,7 @@ pub enum Blame {
     Isolate,
     /// Isolates every target of the account until its reset.
     IsolateAccount,
-    /// Counts to the health of its contract, not to its breakers.
+    /// Counts against its contract, not in its breakers: see `selection.substitutes`.
     Contract,
 }
 

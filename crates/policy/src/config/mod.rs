@@ -23,7 +23,9 @@ pub use breaker::{
 };
 pub use budget::{BudgetKind, ChargedTo, RetryBudget};
 pub use matrix::{Blame, FailoverRule, Matrix, RetryRule, Row, SubstitutionRule};
-pub use selection::{Hedge, Outlier, Replicas, Selection, Sharing, Sticky, Strategy};
+pub use selection::{
+    Hedge, Outlier, Replicas, Selection, Sharing, Sticky, Strategy, SubstituteOrder,
+};
 pub use side_effects::SideEffectRule;
 pub use timing::{
     Backoff, FirstToken, Jitter, RetryAfter, RetryAfterMode, RetryAfterSource, Streaming, Timeouts,

@@ -12,7 +12,9 @@ pub struct Selection {
     pub sticky: Sticky,
     /// Above this share of a group's targets out of service, health is ignored (panic); one for never.
     pub panic_threshold: Share,
-    /// How far back `health_score` looks.
+    /// In which order approved models are tried as substitutes.
+    pub substitutes: SubstituteOrder,
+    /// How far back `health_score` and the order of substitutes look.
     pub health_window: Duration,
 }
 
@@ -39,6 +41,22 @@ pub enum Strategy {
     /// Fewest recent failures, in whole percents of the attempts within `health_window`; among equals
     /// the lowest recent latency, targets without data first.
     HealthScore,
+}
+
+/// In which order approved models are tried as substitutes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum SubstituteOrder {
+    /// As the product lists them.
+    Listed,
+    /// Fewest recent contract failures first, in whole percents of the complete answers within
+    /// `health_window`; among equals as the product lists them.
+    Proven,
+    /// Fewest recent contract failures first; among equals the lowest latency to expect, then the
+    /// lowest estimated cost, then as the product lists them.
+    Ranked,
 }
 
 /// Whether requests of a conversation stay with one target.

@@ -214,12 +214,13 @@ impl Router {
         let slot = &self.slots[i];
         let target = slot.flight.target;
         let blame = self.policy.matrix.row(class).blame;
-        if blame != Blame::No {
+        if !matches!(blame, Blame::No | Blame::Contract) {
             self.health.on_outcome(target, true, self.now);
         }
         let standing = &mut self.health.standing;
         match blame {
-            Blame::No | Blame::Contract => {}
+            Blame::No => {}
+            Blame::Contract => self.health.on_contract(target, true, self.now),
             Blame::Cooldown => standing.on_cooldown(target, hint, self.now),
             Blame::Isolate => standing.on_isolation(target, self.now),
             Blame::IsolateAccount => standing.on_account_isolation(target, self.now),

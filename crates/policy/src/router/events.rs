@@ -79,6 +79,7 @@ impl Router {
             let lapse = Lapse::new(FailureClass::ContractFailure);
             return self.fail(i, lapse, out);
         }
+        self.health.on_contract(self.slots[i].flight.target, false, self.now);
         self.close_attempt(i);
         if !self.slots[i].flight.committed {
             out.push(Action::Release(attempt));

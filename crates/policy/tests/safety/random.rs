@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use windtunnel_policy::config::{
     AllUnavailable, Breaker, BudgetKind, BudgetScope, ChargedTo, FirstToken, Hedge, Jitter,
     LoopOrder, Outlier, Policy, RecoveryAction, RetryBudget, Sticky, Strategy as Choice, Streaming,
-    TotalCovers, Trip, WaitTooLong,
+    SubstituteOrder, TotalCovers, Trip, WaitTooLong,
 };
 use windtunnel_policy::event::{AttemptRef, Event, Request, RequestRef};
 use windtunnel_policy::outcome::{Answer, Execution, Failure, FailureClass, Phase, Usage};
@@ -355,6 +355,11 @@ fn policy() -> impl Strategy<Value = Policy> {
     let rest = (
         prop::sample::select(vec![Jitter::Fixed, Jitter::Full, Jitter::Decorrelated]),
         prop::sample::select(vec![WaitTooLong::FailOver, WaitTooLong::Stop, WaitTooLong::Backoff]),
+        prop::sample::select(vec![
+            SubstituteOrder::Listed,
+            SubstituteOrder::Proven,
+            SubstituteOrder::Ranked,
+        ]),
         any::<bool>(),
         prop::option::of((0_u64..300, 1_u64..600)),
         any::<bool>(),
@@ -386,17 +391,18 @@ fn policy() -> impl Strategy<Value = Policy> {
             p.side_effects.reconcile = rest.4;
             p.backoff.jitter = rest.0;
             p.retry_after.too_long = rest.1;
-            p.outlier = rest.4.then(|| Outlier {
+            p.outlier = rest.5.then(|| Outlier {
                 interval: Duration::from_secs(1),
                 min_calls: 2,
                 ..Outlier::default()
             });
-            p.hedge = rest.3.filter(|_| p.attempts.max > 1).map(|(at_least, prior)| Hedge {
+            p.hedge = rest.4.filter(|_| p.attempts.max > 1).map(|(at_least, prior)| Hedge {
                 after_quantile: Share::ratio(1, 2),
                 at_least: Duration::from_millis(at_least),
                 prior: Some(Duration::from_millis(prior)),
             });
-            if rest.2 {
+            p.selection.substitutes = rest.2;
+            if rest.3 {
                 p.streaming = Streaming::BufferThenRelease;
             }
             p
