@@ -363,6 +363,7 @@ fn policy() -> impl Strategy<Value = Policy> {
         any::<bool>(),
         prop::option::of((0_u64..300, 1_u64..600)),
         any::<bool>(),
+        any::<bool>(),
     );
     (attempts(), timing, waits, health, choice, rest).prop_map(
         |(attempts, timing, waits, health, choice, rest)| {
@@ -388,7 +389,7 @@ fn policy() -> impl Strategy<Value = Policy> {
             p.selection.strategy = choice.0;
             p.selection.sticky = if choice.1 { Sticky::Session } else { Sticky::No };
             p.selection.panic_threshold = choice.2;
-            p.side_effects.reconcile = rest.4;
+            p.side_effects.reconcile = rest.6;
             p.backoff.jitter = rest.0;
             p.retry_after.too_long = rest.1;
             p.outlier = rest.5.then(|| Outlier {
