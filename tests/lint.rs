@@ -93,6 +93,11 @@ fn limits_that_never_end_anything() {
             "until 20 outcomes were seen",
         ),
         (
+            "{timeouts: {attempt: 5s}, hedge: {after_quantile: 95%, at_least: 5s}}",
+            "hedge.at_least",
+            "never passes before timeouts.attempt of 5s",
+        ),
+        (
             "retry_after: {mode: ignore, longest_wait: 5s}",
             "retry_after.longest_wait",
             "ignores every hint",
@@ -262,6 +267,20 @@ fn targets_behind_more_targets_than_attempts() {
     assert_eq!(with("attempts: {max: 3}"), []);
     assert_eq!(with("{attempts: {max: 2}, breakers: [{}]}"), []);
     assert_eq!(with("{attempts: {max: 2}, selection: {strategy: round_robin}}"), []);
+}
+
+#[test]
+fn priors_that_bar_every_recovery() {
+    let hurried = scenario("{total: 30s}", "{total: 1s}");
+    let with = |text: &str| lint::pair(&policy(text), &hurried);
+    one(
+        &with("{}"),
+        "envelope.estimate",
+        "near, far to take longer than the deadline of class chat",
+    );
+    assert_eq!(with("envelope: {estimate: {prior: 500ms}}"), []);
+    assert_eq!(with("envelope: {estimate: {enabled: false}}"), []);
+    assert_eq!(with("attempts: {max: 1, max_same_target: 1}"), []);
 }
 
 #[test]

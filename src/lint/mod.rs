@@ -75,6 +75,7 @@ pub fn pair(file: &PolicyFile, scenario: &Scenario) -> Vec<InputError> {
             time::check(&mut warnings, Some(facts.deadline_total), &name);
         }
         reach::check(&mut warnings, scenario, class);
+        reach::priors(&mut warnings, scenario, class);
     }
     breakers::check_traffic(&mut warnings, scenario);
     reach::hints(&mut warnings, scenario);

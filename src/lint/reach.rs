@@ -1,8 +1,8 @@
 //! Targets that no request reaches, and wait hints that are cut short.
 
-use windtunnel_policy::Money;
 use windtunnel_policy::config::{BudgetScope, RetryAfterMode, Strategy};
 use windtunnel_policy::target::TargetId;
+use windtunnel_policy::{Duration, Money};
 
 use super::Warnings;
 use crate::input::{InputError, Place};
@@ -67,6 +67,36 @@ pub(super) fn check(warnings: &mut Warnings<'_>, scenario: &Scenario, class: usi
             scenario.file.name
         );
         warnings.add("attempts.max", message, "raise it, or add breakers");
+    }
+}
+
+/// Targets whose expected latency refuses every recovery there, until it was seen to be less.
+pub(super) fn priors(warnings: &mut Warnings<'_>, scenario: &Scenario, class: usize) {
+    let envelope = &warnings.policy.envelope;
+    let recovers = warnings.retries() > 0 || warnings.leaves_target();
+    if !envelope.estimate.enabled || envelope.estimate.prior.is_some() || !recovers {
+        return;
+    }
+    let facts = &scenario.topology.classes[class];
+    let cut = warnings.policy.timeouts.attempt.unwrap_or(Duration::MAX);
+    let targets = facts.groups.iter().flat_map(|group| &group.targets);
+    let too_slow: Vec<&str> = targets
+        .map(|id| &scenario.topology.targets[usize::from(id.0)])
+        .filter(|target| {
+            target.prior_latency.min(cut) + envelope.safety_margin >= facts.deadline_total
+        })
+        .map(|target| target.name.as_str())
+        .collect();
+    if !too_slow.is_empty() {
+        let message = format!(
+            "expects attempts at {} to take longer than the deadline of class {} in {}: until {} \
+             outcomes were seen there, no recovery goes there",
+            too_slow.join(", "),
+            facts.name,
+            scenario.file.name,
+            envelope.estimate.min_samples
+        );
+        warnings.add("envelope.estimate", message, "state a prior, or switch the estimate off");
     }
 }
 

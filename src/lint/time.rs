@@ -11,6 +11,7 @@ pub(super) fn check(warnings: &mut Warnings<'_>, deadline: Option<Duration>, nam
     waits(warnings, deadline, name);
     limits_that_never_end_an_attempt(warnings, deadline, name);
     estimate(warnings, deadline, name);
+    hedge(warnings, deadline, name);
     wait_hints(warnings);
 }
 
@@ -149,6 +150,16 @@ fn estimate(warnings: &mut Warnings<'_>, deadline: Option<Duration>, name: &str)
         );
         warnings.add("envelope.estimate.prior", message, "state what an attempt usually takes");
     }
+}
+
+/// A hedge that its attempt never lives to see.
+fn hedge(warnings: &mut Warnings<'_>, deadline: Option<Duration>, name: &str) {
+    let Some(hedge) = &warnings.policy.hedge else { return };
+    let attempt = warnings.policy.timeouts.attempt.map(|limit| (limit, "timeouts.attempt"));
+    let ends = attempt.into_iter().chain(deadline.map(|deadline| (deadline, name)));
+    let Some((end, name)) = ends.min().filter(|(end, _)| hedge.at_least >= *end) else { return };
+    let message = format!("{} never passes before {name} of {end}", hedge.at_least);
+    warnings.add("hedge.at_least", message, "make it shorter, or remove the hedge");
 }
 
 fn wait_hints(warnings: &mut Warnings<'_>) {
