@@ -205,7 +205,8 @@ mod tests {
     }
 
     fn values() -> impl Strategy<Value = Vec<u64>> {
-        let value = (0_u32..64, any::<u64>()).prop_map(|(shift, v)| v >> shift);
+        // Of the very last cell `hdrhistogram` gives a figure one too low.
+        let value = (1_u32..64, any::<u64>()).prop_map(|(shift, v)| v >> shift);
         prop::collection::vec(value, 1..400)
     }
 

@@ -253,15 +253,14 @@ impl Plan {
         }
     }
 
-    /// The same with a call of a tool so far into a complete answer of so many `tokens`, unless it
-    /// ends before.
-    pub(super) fn calling(self, at: Option<Share>, tokens: u32) -> Plan {
-        let Some(at) = at else { return self };
+    /// Puts a call of a tool so far into a complete answer of so many `tokens`, unless it ends
+    /// before.
+    pub(super) fn call_tool(&mut self, at: Share, tokens: u32) {
         let answer = self.pace.saturating_mul(u64::from(tokens.saturating_sub(1)));
         let tool = self.output.saturating_add(at.of(answer)).max(1);
         let whole = matches!(self.fate, Fate::Answers(_) | Fate::FallsSilent(_));
         let calls = tool < self.end || whole && tool == self.end.max(1);
-        Plan { tool: if calls { tool } else { 0 }, ..self }
+        self.tool = if calls { tool } else { 0 };
     }
 
     /// A point between first output and end, as `draw` says.

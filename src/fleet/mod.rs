@@ -141,10 +141,12 @@ impl Fleet {
         let (stage, plan, takes) = match prospect {
             Prospect::Fails(plan, takes) => (Stage::Failing, plan, takes),
             Prospect::Hangs(plan) => (Stage::Silent, plan, Duration::ZERO),
-            Prospect::Works(plan) => {
-                let request = order.request;
-                let most = request.max_output.min(site.model.max_output_tokens);
-                let plan = plan.calling(order.tool_at, request.output.min(most));
+            Prospect::Works(mut plan) => {
+                if let Some(at) = order.tool_at {
+                    let request = order.request;
+                    let most = request.max_output.min(site.model.max_output_tokens);
+                    plan.call_tool(at, request.output.min(most));
+                }
                 (Stage::Queued, plan, Duration::ZERO)
             }
         };
