@@ -15,6 +15,7 @@ use windtunnel::scenario::Scenario;
 use windtunnel::simulation::Simulation;
 use windtunnel::world::{Stickiness, World, WorldOptions};
 use windtunnel_policy::config::Policy;
+use windtunnel_policy::event::Action;
 
 const SEED: u64 = 3;
 
@@ -118,6 +119,31 @@ fn users_who_wait_ask_another_question_under_another_policy() {
     assert!(matches!(far, Err(Unexplained::AnotherRequest)), "{far:?}");
     let open = told(&small(), &policies, Pick::Worst(Worst::Latency));
     assert_eq!(open.lives[0].row.arrived, open.lives[1].row.arrived);
+}
+
+#[test]
+fn breakers_of_other_gateways_are_theirs() {
+    let hurt = scenario(|text| text.replace("share: 33%", "share: 100%"));
+    let alone = policy("fast-failover");
+    let mut two = alone.clone();
+    two.replicas.count = 2;
+    let changes = |policy: &Policy| {
+        let request = rows(&hurt, policy).requests.len() as u64 / 2;
+        let told = told(&hurt, std::slice::from_ref(policy), Pick::Request(request));
+        let life = told.lives.into_iter().next().expect("one policy");
+        // Every change told is one the request's own gateway made: no breaker opens twice in a row.
+        let mut states = BTreeMap::new();
+        let all =
+            life.breakers.into_iter().chain(life.course.into_iter().flat_map(|h| h.moment.actions));
+        for action in all {
+            if let Action::Breaker { breaker, state, .. } = action {
+                assert_ne!(states.insert(breaker, state), Some(state), "{breaker} {state:?}");
+            }
+        }
+        states.len()
+    };
+    assert!(changes(&alone) > 0);
+    assert!(changes(&two) > 0);
 }
 
 /// The attributes of a span, by key.

@@ -41,10 +41,12 @@ pub struct Happening {
 /// Keeps what concerns one request.
 pub(super) struct Follow {
     request: u64,
+    /// Gateways, whose slots are interleaved; each has breakers of its own.
+    gateways: u32,
     handle: Option<RequestRef>,
     course: Vec<Happening>,
-    /// Breakers that are not closed now, by their latest change.
-    changed: BTreeMap<u16, Action>,
+    /// Breakers that are not closed now, by gateway and position, with their latest change.
+    changed: BTreeMap<(u32, u16), Action>,
     breakers: Vec<Action>,
     attempts: Vec<AttemptRow>,
     row: Option<RequestRow>,
@@ -52,9 +54,11 @@ pub(super) struct Follow {
 }
 
 impl Follow {
-    pub(super) fn new(request: u64) -> Follow {
+    /// Follows the request of this number through the gateways of a policy.
+    pub(super) fn new(request: u64, policy: &Policy) -> Follow {
         Follow {
             request,
+            gateways: policy.replicas.count,
             handle: None,
             course: Vec::new(),
             changed: BTreeMap::new(),
@@ -81,12 +85,12 @@ impl Follow {
         })
     }
 
-    fn note_breakers(&mut self, actions: &[Action]) {
+    fn note_breakers(&mut self, gateway: u32, actions: &[Action]) {
         for action in actions {
             if let Action::Breaker { breaker, state, .. } = action {
                 match state {
-                    BreakerState::Closed => self.changed.remove(breaker),
-                    _ => self.changed.insert(*breaker, *action),
+                    BreakerState::Closed => self.changed.remove(&(gateway, *breaker)),
+                    _ => self.changed.insert((gateway, *breaker), *action),
                 };
             }
         }
@@ -109,12 +113,17 @@ impl Sink for Follow {
 
     fn routed(&mut self, now: Instant, event: &Event, actions: &[Action]) {
         let comes = matches!(event, Event::Arrived(request) if request.id == self.request);
+        let told = about(event).or_else(|| actions.iter().find_map(Action::request));
+        let Some(gateway) = told.map(|request| request.slot % self.gateways) else { return };
         if comes {
-            self.breakers = self.changed.values().copied().collect();
-            self.handle = actions.iter().find_map(Action::request);
+            let own = self.changed.iter().filter(|((of, _), _)| *of == gateway);
+            self.breakers = own.map(|(_, action)| *action).collect();
+            self.handle = told;
         }
-        self.note_breakers(actions);
-        let Some(handle) = self.handle else { return };
+        self.note_breakers(gateway, actions);
+        let Some(handle) = self.handle.filter(|own| own.slot % self.gateways == gateway) else {
+            return;
+        };
         let own = comes || about(event) == Some(handle);
         let breaks = |action: &&Action| matches!(action, Action::Breaker { .. });
         let kept: Vec<Action> = match own {

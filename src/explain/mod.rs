@@ -87,7 +87,7 @@ pub fn explain(
     };
     let mut lives = Vec::new();
     for policy in policies {
-        let mut follow = Follow::new(request);
+        let mut follow = Follow::new(request, policy);
         simulation(scenario, policy)?.run(&world, &mut follow);
         lives.push(follow.told(policy, scenario)?);
     }
