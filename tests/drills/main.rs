@@ -129,6 +129,13 @@ fn a_drill_can_be_looked_at_as_a_scenario() {
 }
 
 #[test]
+fn three_by_three_by_two_is_told_as_eighteen() {
+    let text = printed(1, &[&bad("layered-loops"), "--drill", "13"]);
+    assert!(text.contains("18 calls of providers for one thing a user wanted"), "{text}");
+    assert!(text.contains("was sent 9 times, which made 9 attempts"), "{text}");
+}
+
+#[test]
 fn what_it_tells_to_look_at_is_there() {
     let text = printed(1, &[&bad("breaker"), "-d", "breaker", "-d", "9", "--seed", "3"]);
     assert!(text.contains("attempts more"), "{text}");

@@ -24,6 +24,12 @@ pub(super) fn render(report: &DrillReport) -> String {
         policies => {
             sections.push(section("Drills", &matrix(policies)));
             sections.extend(policies.iter().filter_map(remarks));
+            if let Some(policy) = policies.iter().find(|policy| policy.failed().next().is_some()) {
+                let alone = format!("windtunnel drill {}", quoted(&policy.written));
+                sections.push(format!(
+                    "The rows of a failure are shown for one policy alone: {alone}\n"
+                ));
+            }
         }
     }
     sections.push(section("Conclusion", &conclusion(report)));
@@ -121,15 +127,20 @@ fn failure(policy: &PolicyDrilled, drilled: &Drilled, seed: u64) -> String {
     let [number, name] = label(drilled);
     let look = |request: u64| {
         let seed = if seed == 1 { String::new() } else { format!(" --seed {seed}") };
-        let written = match policy.written.contains(char::is_whitespace) {
-            true => format!("'{}'", policy.written),
-            false => policy.written.clone(),
-        };
+        let written = quoted(&policy.written);
         format!("windtunnel explain {name} --policy {written} --request {request}{seed}")
     };
     let rules: Vec<String> =
         broken(drilled).map(|(rule, b)| breach(drilled, rule, b, look)).collect();
     section(&format!("{number} {name}: FAIL"), &rules.join("\n"))
+}
+
+/// As a shell takes it for one word.
+fn quoted(word: &str) -> String {
+    match word.contains(char::is_whitespace) {
+        true => format!("'{word}'"),
+        false => word.to_owned(),
+    }
 }
 
 fn breach(drilled: &Drilled, rule: &str, breach: &Breach, look: impl Fn(u64) -> String) -> String {
