@@ -10,12 +10,13 @@ use serde_json::Value;
 use windtunnel::explain::{Explanation, Pick, Unexplained, Worst, explain};
 use windtunnel::input::SourceFile;
 use windtunnel::library::load_policy;
-use windtunnel::record::{RequestRow, Rows};
+use windtunnel::record::{AttemptRow, RequestRow, Rows, Sink};
 use windtunnel::scenario::Scenario;
 use windtunnel::simulation::Simulation;
 use windtunnel::world::{Stickiness, World, WorldOptions};
+use windtunnel_policy::Instant;
 use windtunnel_policy::config::Policy;
-use windtunnel_policy::event::Action;
+use windtunnel_policy::event::{Action, Event, RequestRef};
 
 const SEED: u64 = 3;
 
@@ -121,29 +122,61 @@ fn users_who_wait_ask_another_question_under_another_policy() {
     assert_eq!(open.lives[0].row.arrived, open.lives[1].row.arrived);
 }
 
+/// What every gateway said, in order: the request it was about, and the changes of its breakers.
+#[derive(Default)]
+struct Said(Vec<(RequestRef, Event, Vec<Action>)>);
+
+impl Sink for Said {
+    fn attempt(&mut self, _: &AttemptRow) {}
+    fn request(&mut self, _: &RequestRow) {}
+    fn routed(&mut self, _: Instant, event: &Event, actions: &[Action]) {
+        let about = match event {
+            Event::Ended { attempt, .. } | Event::Failed { attempt, .. } => Some(attempt.request),
+            Event::FirstOutput(attempt) => Some(attempt.request),
+            _ => actions.iter().find_map(Action::request),
+        };
+        self.0.extend(about.map(|request| (request, *event, actions.to_vec())));
+    }
+}
+
 #[test]
 fn breakers_of_other_gateways_are_theirs() {
+    const GATEWAYS: u32 = 2;
     let hurt = scenario(|text| text.replace("share: 33%", "share: 100%"));
-    let alone = policy("fast-failover");
-    let mut two = alone.clone();
-    two.replicas.count = 2;
-    let changes = |policy: &Policy| {
-        let request = rows(&hurt, policy).requests.len() as u64 / 2;
-        let told = told(&hurt, std::slice::from_ref(policy), Pick::Request(request));
-        let life = told.lives.into_iter().next().expect("one policy");
-        // Every change told is one the request's own gateway made: no breaker opens twice in a row.
-        let mut states = BTreeMap::new();
-        let all =
-            life.breakers.into_iter().chain(life.course.into_iter().flat_map(|h| h.moment.actions));
-        for action in all {
-            if let Action::Breaker { breaker, state, .. } = action {
-                assert_ne!(states.insert(breaker, state), Some(state), "{breaker} {state:?}");
+    let mut policy = policy("fast-failover");
+    policy.replicas.count = GATEWAYS;
+    let stickiness = Stickiness::Declared;
+    let options = WorldOptions { seed: SEED, world: 0, resample: false, stickiness };
+    let world = World::build(&hurt, options).expect("a world");
+    let mut said = Said::default();
+    Simulation::new(&hurt, &policy).expect("a policy that fits").run(&world, &mut said);
+
+    let is_change = |action: &&Action| matches!(action, Action::Breaker { .. });
+    let (mut own, mut others) = (0, 0);
+    for request in (600..1_200).step_by(20) {
+        let comes = |event: &Event| matches!(event, Event::Arrived(r) if r.id == request);
+        let from = said.0.iter().position(|(_, event, _)| comes(event)).expect("it came");
+        let handle = said.0[from].0;
+        let ends = |(about, _, actions): &(RequestRef, Event, Vec<Action>)| {
+            *about == handle && actions.iter().any(|a| matches!(a, Action::Finish { .. }))
+        };
+        let length = said.0[from..].iter().position(ends).expect("it ended");
+        let (mut expected, mut elsewhere) = (Vec::new(), 0);
+        for (about, _, actions) in &said.0[from..=from + length] {
+            let changes = actions.iter().filter(is_change).copied();
+            match about.slot % GATEWAYS == handle.slot % GATEWAYS {
+                true => expected.extend(changes),
+                false => elsewhere += changes.count(),
             }
         }
-        states.len()
-    };
-    assert!(changes(&alone) > 0);
-    assert!(changes(&two) > 0);
+        let told = told(&hurt, std::slice::from_ref(&policy), Pick::Request(request));
+        let course = told.lives[0].course.iter().flat_map(|happening| &happening.moment.actions);
+        let course: Vec<Action> = course.filter(is_change).copied().collect();
+        assert_eq!(course, expected, "request {request}");
+        own += expected.len();
+        others += elsewhere;
+    }
+    assert!(own > 0 && others > 0, "{own} {others}");
 }
 
 /// The attributes of a span, by key.
