@@ -10,6 +10,7 @@ mod layers;
 mod random;
 mod replay;
 mod times;
+mod tools;
 
 use windtunnel::input::SourceFile;
 use windtunnel::library::read_policy;

@@ -68,7 +68,8 @@ impl Router {
     }
 }
 
-/// Whether an attempt that ended so may have called a tool: not one that was turned away.
+/// Whether an attempt that ended so may have called a tool: not one that was turned away. One that
+/// met an overload may have been at work: who sheds load does not say when.
 fn may_have_called(class: FailureClass) -> bool {
     !matches!(
         class,
@@ -79,7 +80,6 @@ fn may_have_called(class: FailureClass) -> bool {
             | FailureClass::RateLimited
             | FailureClass::QuotaExhausted
             | FailureClass::TargetMissing
-            | FailureClass::Overloaded
             | FailureClass::Refusal
             | FailureClass::ContentPolicy
             | FailureClass::CallerCancelled
