@@ -69,6 +69,7 @@ fn json_keeps_its_shape() {
         "notes",
         "policies",
         "stickiness",
+        "split",
         "gates",
         "conclusion",
     ]
@@ -160,6 +161,33 @@ fn gates_decide_the_exit_code() {
 }
 
 #[test]
+fn a_split_shows_each_policy_beside_the_others_and_alone() {
+    let folder = folder();
+    let object = json(&folder, &["--split", "3:1", "--threads", "1"]);
+    let again = json(&folder, &["--split", "3:1", "--threads", "2"]);
+    assert_eq!(object, again, "threads change nothing");
+    assert_eq!(object["split"]["parts"], "3 : 1");
+    let arms = object["split"]["arms"].as_array().unwrap();
+    let requests = |value: &Value| value["success"]["n"].as_u64().unwrap();
+    let all = requests(&object["policies"][0]["measures"]);
+    assert_eq!(arms.iter().map(|arm| requests(&arm["beside"])).sum::<u64>(), all);
+    for (arm, policy) in arms.iter().zip(object["policies"].as_array().unwrap()) {
+        assert_eq!(arm["policy"], policy["name"]);
+        assert_eq!(requests(&arm["beside"]), requests(&arm["same_requests"]));
+        let alone = &arm["alone"]["success"];
+        assert_eq!(alone, &policy["measures"]["success"], "alone is what `compare` says");
+        let [here, there] = ["beside", "same_requests"].map(|part| &arm[part]["success"]["value"]);
+        let unseen = there.as_f64().unwrap() - here.as_f64().unwrap();
+        assert!((arm["unseen"]["success"]["difference"].as_f64().unwrap() - unseen).abs() < 1e-12);
+    }
+    assert_eq!(arms[1]["so"]["success"], object["policies"][1]["differences"]["success"]);
+    let text = String::from_utf8(compare(&folder, &["--split", "3:1"]).stdout).unwrap();
+    assert!(text.contains("Split 3 : 1: fast-failover on 25.0 % of the sessions"), "{text}");
+    assert!(text.contains("`fast-failover` on 25.0 % of the sessions answers"), "{text}");
+    assert!(json(&folder, &[])["split"].is_null());
+}
+
+#[test]
 fn one_world_leaves_gates_undecided() {
     let words = ["run", "small.yaml", "--gate", "success >= 10%"];
     assert_eq!(code(&folder(), &words), 3);
@@ -169,7 +197,7 @@ fn one_world_leaves_gates_undecided() {
 fn bad_input_is_one_message_and_exit_2() {
     let folder = folder();
     fs::create_dir(folder.path().join("taken")).unwrap();
-    let cases: [&[&str]; 16] = [
+    let cases: [&[&str]; 19] = [
         &["run", "nowhere.yaml"],
         &["run", "stedy"],
         &["run", "small.yaml", "--policy", "convervative"],
@@ -185,6 +213,9 @@ fn bad_input_is_one_message_and_exit_2() {
         &["run", "small.yaml", "--gate", "succes >= 99%"],
         &["run", "small.yaml", "--gate", "success >= base"],
         &["compare", "small.yaml", "--policy", "single", "--policy", "single"],
+        &["compare", "small.yaml", "-p", "single", "-p", "fast-failover", "--split", "90:5:5"],
+        &["compare", "small.yaml", "-p", "single", "-p", "fast-failover", "--split", "95%:5%"],
+        &["compare", "small.yaml", "-p", "single", "-p", "fast-failover", "--split", "100:0"],
         &["profile", "nowhere.csv", "--layout", "azure2024", "--out", "p.yaml"],
     ];
     for words in cases {

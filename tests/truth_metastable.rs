@@ -4,9 +4,11 @@
 #[path = "common/lab.rs"]
 mod lab;
 
-use lab::{Run, agrees, agrees_with_measured, in_worlds, policy, scenario, shipped, within};
+use lab::{Run, agrees, agrees_with_measured, in_worlds, policy, scenario, share, shipped, within};
+use windtunnel::record::{NoSink, RunTotals};
 use windtunnel::scenario::Scenario;
-use windtunnel::world::WorldOptions;
+use windtunnel::simulation::{Simulation, Split};
+use windtunnel::world::{World, WorldOptions};
 use windtunnel_policy::Instant;
 use windtunnel_policy::config::Policy;
 
@@ -191,4 +193,29 @@ fn a_budget_cures_the_shipped_storm() {
     let error = 1.1 * (250.0 / 50.0 / f64::from(worlds)).sqrt();
     let mean = runs.iter().sum::<f64>() / runs.len() as f64;
     assert!((mean - 275.0).abs() < 5.0 * error, "{mean} ± {error}");
+}
+
+#[test]
+fn a_canary_of_five_percent_does_not_show_the_storm() {
+    // Beside the budget of 10 %: 237.5 · 1.1 + 12.5 · 2 = 286 a second at the most, against 300: the
+    // service comes back. Alone: 250 · 2 = 500, and it never does.
+    let scenario = Scenario::load("retry-storm").expect("a shipped scenario");
+    let (stable, canary) = (shipped("storm-budget"), shipped("storm-retry"));
+    let split: Split = "95:5".parse().expect("two parts");
+    let mut beside = Simulation::side_by_side(&scenario, &[&stable, &canary], &split).expect("fit");
+    let mut alone = Simulation::alone(&scenario, &canary, &split).expect("it fits");
+    for number in 0..3 {
+        let options = WorldOptions { world: number, ..WorldOptions::default() };
+        let world = World::build(&scenario, options).expect("a world");
+        let (beside, alone) = (beside.run(&world, &mut NoSink), alone.run(&world, &mut NoSink));
+        let success = |totals: &RunTotals| {
+            let arm = &totals.arms[1][0];
+            share(arm.answered.total(), arm.requests)
+        };
+        assert_eq!(beside.arms[1][0].requests, alone.arms[1][0].requests, "the same requests");
+        let (shown, so) = (success(&beside), success(&alone));
+        assert!(shown > 0.25 && so < 0.1, "{shown} beside the budget, {so} alone");
+        let sent = |totals: &RunTotals| share(totals.timeline[39].sent, 10);
+        assert!(sent(&beside) < 270.0 && sent(&alone) > 470.0, "sent a second at the end");
+    }
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use windtunnel::simulation::Split;
 
 /// What another retry and fallback policy would have done.
 #[derive(Parser, Debug)]
@@ -69,6 +70,10 @@ pub(super) struct CompareArgs {
     /// the policies the scenario names.
     #[arg(long = "policy", short, value_name = "POLICY")]
     pub(super) policies: Vec<String>,
+    /// Also run the policies side by side in front of one fleet, each on its part of the sessions:
+    /// `95:5` gives the first 95 % and the second 5 %.
+    #[arg(long, value_name = "PARTS")]
+    pub(super) split: Option<Split>,
     /// How many worlds (replications) to run; ten or more give intervals worth reading.
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(super) worlds: u32,

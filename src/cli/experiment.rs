@@ -4,13 +4,15 @@ use std::io::BufWriter;
 use std::path::PathBuf;
 
 use windtunnel::experiment::{
-    Experiment, ExperimentError, Findings, NoRecorder, Options, Recorder, run as run_experiment,
+    Experiment, ExperimentError, Findings, NoRecorder, Options, Recorder, SplitFindings,
+    run as run_experiment, split as run_split,
 };
 use windtunnel::input::InputError;
 use windtunnel::library::{self, load_policy};
 use windtunnel::measures::Catalogue;
 use windtunnel::report::{Ledger, Report, RowFormat};
 use windtunnel::scenario::Scenario;
+use windtunnel::simulation::Split;
 use windtunnel::stats::Gate;
 use windtunnel_policy::config::Policy;
 
@@ -26,7 +28,8 @@ pub(super) fn run(args: &RunArgs) -> Outcome {
     let scenario = Scenario::load(&args.scenario)?;
     let policies = vec![load_policy(&args.policy)?];
     let read = files_read(&scenario, [args.policy.as_str()]);
-    Task { scenario, policies, read, worlds: args.worlds, common: &args.common }.perform()
+    let (worlds, common) = (args.worlds, &args.common);
+    Task { scenario, policies, split: None, read, worlds, common }.perform()
 }
 
 /// Several policies.
@@ -38,6 +41,11 @@ pub(super) fn compare(args: &CompareArgs) -> Outcome {
         return Err(InputError::new(&args.scenario, "names no policies to compare")
             .fix("add `--policy POLICY`, or `policies:` to the scenario"));
     }
+    if let Some(split) = args.split.as_ref().filter(|split| split.arms() != policies.len()) {
+        let message = format!("`{split}` has not one part for each of {} policies", policies.len());
+        return Err(InputError::new("--split", message)
+            .fix("name as many policies as parts: `-p stable -p canary --split 95:5`"));
+    }
     let read = if args.policies.is_empty() {
         let folder = scenario.source.folder.iter();
         let named = folder.flat_map(|folder| scenario.file.policies.iter().map(|p| folder.join(p)));
@@ -45,7 +53,8 @@ pub(super) fn compare(args: &CompareArgs) -> Outcome {
     } else {
         files_read(&scenario, &args.policies)
     };
-    Task { scenario, policies, read, worlds: args.worlds, common: &args.common }.perform()
+    let (worlds, common, split) = (args.worlds, &args.common, args.split.as_ref());
+    Task { scenario, policies, split, read, worlds, common }.perform()
 }
 
 /// The files on disk an experiment is made of; other names of policies are those of shipped ones.
@@ -79,6 +88,7 @@ pub(super) fn named(written: &[String]) -> Result<Vec<Policy>, InputError> {
 struct Task<'a> {
     scenario: Scenario,
     policies: Vec<Policy>,
+    split: Option<&'a Split>,
     /// The files it was read from.
     read: Vec<PathBuf>,
     worlds: u32,
@@ -106,10 +116,11 @@ impl Task<'_> {
             eprintln!("interrupted before any world was complete: nothing is written");
             return Ok(if gates.is_empty() { INTERRUPTED } else { UNDECIDED });
         };
-        let findings = Findings::of(&experiment, &catalogue, &gates).map_err(|no_base| {
+        let mut findings = Findings::of(&experiment, &catalogue, &gates).map_err(|no_base| {
             InputError::new("--gate", format!("`{}`: there is no base", no_base.gate))
                 .fix("compare two policies, or give a limit of its own")
         })?;
+        findings.split = self.side_by_side(&experiment.worlds, &options, &catalogue)?;
         let report = Report {
             scenario: &self.scenario,
             options: &options,
@@ -146,6 +157,23 @@ impl Task<'_> {
         let out = ledger.close().map_err(failed)?;
         out.into_inner().map_err(|error| failed(error.into_error()))?.finish()?;
         Ok(Some(experiment))
+    }
+
+    /// Runs the policies side by side in these worlds, if that is wanted.
+    fn side_by_side(
+        &self,
+        worlds: &[u32],
+        options: &Options,
+        catalogue: &Catalogue,
+    ) -> Result<Option<SplitFindings>, InputError> {
+        let Some(split) = self.split else { return Ok(None) };
+        let progress = Progress::new(self.common.quiet);
+        let (scenario, policies) = (&self.scenario, &self.policies);
+        let found = run_split(scenario, policies, split, worlds, options, &progress, catalogue);
+        progress.clear();
+        let failed =
+            |error: ExperimentError| InputError::new(&scenario.source.name, error.to_string());
+        found.map(Some).map_err(failed)
     }
 
     fn with_rows<R: Recorder>(

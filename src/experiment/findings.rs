@@ -1,6 +1,6 @@
 //! What an experiment found: figures, differences, and how far they depend on stickiness.
 
-use super::{Experiment, PolicyRuns, Ranking, Setting};
+use super::{Experiment, PolicyRuns, Ranking, Setting, SplitFindings};
 use crate::measures::{Catalogue, Measure, Reading, Runs};
 use crate::stats::{
     Estimate, Gate, GateResult, Limit, Note, Paired, Sample, combine, exit_code, paired,
@@ -15,6 +15,8 @@ pub struct Findings {
     pub top: Option<TopTwo>,
     /// Success where failures stick otherwise; absent where that was not run.
     pub stickiness: Option<Ranking>,
+    /// The policies side by side, where that was asked for.
+    pub split: Option<SplitFindings>,
     /// Gate by gate, each policy that had to pass it.
     pub gates: Vec<GateFinding>,
 }
@@ -92,6 +94,7 @@ impl Findings {
             policies: policies.collect(),
             top: top_two(catalogue, &read),
             stickiness: Ranking::of(experiment, catalogue),
+            split: None,
             gates: judge(experiment, catalogue, gates)?,
         })
     }
@@ -130,7 +133,7 @@ fn classes(
     (0..count).map(figures).collect()
 }
 
-fn differences(base: &[Reading], readings: &[Reading]) -> Vec<Paired> {
+pub(super) fn differences(base: &[Reading], readings: &[Reading]) -> Vec<Paired> {
     base.iter().zip(readings).map(|(a, b)| difference(a, b)).collect()
 }
 

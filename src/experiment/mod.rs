@@ -2,18 +2,21 @@
 //!
 //! - [`run`] puts policies into the same worlds and gives an [`Experiment`]: the totals of every
 //!   policy in every world;
+//! - [`split`] puts them side by side in front of one fleet, and each alone beside that;
 //! - [`Findings`] reads the measures from it, the paired differences to the first policy, what
 //!   depends on how far failures stick, and the gates.
 
 mod findings;
 mod ranking;
 mod run;
+mod split;
 
 pub use findings::{Findings, GateFinding, NoBase, PolicyFindings, TopTwo};
 pub use ranking::{Ahead, Identified, Pair, Ranking};
 pub use run::{
     ExperimentError, NoObserver, NoRecorder, Observer, Options, Recorder, RunId, policy_hash, run,
 };
+pub use split::{ArmFindings, SplitFindings, split};
 
 use crate::record::RunTotals;
 use crate::weather::Incident;

@@ -33,6 +33,14 @@ impl<'a> Runs<'a> {
         Runs::of(runs, single, |run| Cow::Borrowed(&run.classes[class]))
     }
 
+    /// A part of the requests of each world.
+    pub fn of_parts(worlds: Vec<ClassTotals>) -> Runs<'static> {
+        let mut pooled = ClassTotals::default();
+        worlds.iter().for_each(|part| pooled.merge(part));
+        let classes = worlds.into_iter().map(Cow::Owned).collect();
+        Runs { classes, pooled, unrecovered: Vec::new(), whole: None }
+    }
+
     /// Number of worlds.
     pub fn worlds(&self) -> usize {
         self.classes.len()

@@ -18,6 +18,7 @@ pub(super) fn render(report: &Report<'_>) -> String {
         "notes": report.scenario.notes,
         "policies": policies,
         "stickiness": findings.stickiness.as_ref().map(|ranking| stickiness(report, ranking)),
+        "split": findings.split.as_ref().map(|split| super::split::json(report, split)),
         "gates": gates,
         "conclusion": report.conclusion(),
     });
@@ -59,23 +60,31 @@ fn scenario(report: &Report<'_>) -> Value {
 
 fn policy(report: &Report<'_>, policy: &PolicyFindings) -> Value {
     let measures = report.catalogue.measures();
-    let named = |(measure, estimate): (&Measure, &Estimate)| {
-        (measure.name.clone(), figure(report, measure, estimate))
-    };
-    let all: Map<String, Value> = measures.iter().zip(&policy.figures).map(named).collect();
-    let classes = report.scenario.classes.iter().zip(&policy.by_class).map(|(class, figures)| {
-        let figures = measures.iter().zip(figures).filter_map(|(m, f)| Some((m, f.as_ref()?)));
-        (class.name.clone(), Value::Object(figures.map(named).collect()))
-    });
-    let differences = measures.iter().zip(&policy.differences);
-    let differences = differences.map(|(m, paired)| (m.name.clone(), difference(paired)));
+    let all = measures.iter().zip(&policy.figures);
+    let all = all.map(|(m, estimate)| (m.name.clone(), figure(report, m, estimate)));
+    let classes = report.scenario.classes.iter().zip(&policy.by_class);
+    let classes = classes.map(|(class, of_class)| (class.name.clone(), figures(report, of_class)));
     json!({
         "name": policy.name,
         "hash": policy.hash,
-        "measures": all,
+        "measures": all.collect::<Map<String, Value>>(),
         "by_class": classes.collect::<Map<String, Value>>(),
-        "differences": differences.collect::<Map<String, Value>>(),
+        "differences": paired_of(report, &policy.differences),
     })
+}
+
+/// Figures by measure, where there are any; in the order of the catalogue.
+pub(super) fn figures(report: &Report<'_>, figures: &[Option<Estimate>]) -> Value {
+    let measures = report.catalogue.measures().iter().zip(figures);
+    let shown =
+        measures.filter_map(|(m, f)| Some((m.name.clone(), figure(report, m, f.as_ref()?))));
+    Value::Object(shown.collect())
+}
+
+/// Differences by measure, in the order of the catalogue.
+pub(super) fn paired_of(report: &Report<'_>, differences: &[Paired]) -> Value {
+    let measures = report.catalogue.measures().iter().zip(differences);
+    Value::Object(measures.map(|(m, paired)| (m.name.clone(), difference(paired))).collect())
 }
 
 fn figure(report: &Report<'_>, measure: &Measure, estimate: &Estimate) -> Value {

@@ -12,6 +12,7 @@ mod lines;
 mod notes;
 mod numbers;
 mod plot;
+mod split;
 mod spool;
 mod table;
 #[cfg(test)]

@@ -18,6 +18,7 @@ pub(super) fn render(report: &Report<'_>, by_class: bool) -> String {
     if by_class {
         sections.extend((0..report.scenario.classes.len()).map(|class| of_class(report, class)));
     }
+    sections.extend(report.findings.split.iter().flat_map(|s| super::split::sections(report, s)));
     if !report.findings.gates.is_empty() {
         sections.push(gates(report));
     }

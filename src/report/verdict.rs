@@ -17,6 +17,7 @@ impl Report<'_> {
             lines.extend((1..self.findings.policies.len()).map(|position| self.against(position)));
             lines.extend(self.findings.stickiness.iter().flat_map(|r| self.unidentified(r)));
         }
+        lines.extend(self.findings.split.iter().flat_map(|s| super::split::conclusion(self, s)));
         let hypothesis = self.scenario.file.hypothesis.as_ref();
         lines.extend(hypothesis.map(|what| format!("This scenario is a hypothesis: {what}")));
         lines
