@@ -62,8 +62,10 @@ fn never_binds(warnings: &mut Warnings<'_>, i: usize, kind: BudgetKind) {
     let recoveries = warnings.policy.attempts.max.saturating_sub(1);
     let share = match kind {
         BudgetKind::TokenBucket { per_request, .. } => per_request,
-        BudgetKind::Ratio { share, .. } => share,
-        BudgetKind::InFlight { .. } | BudgetKind::Rate { .. } => return,
+        BudgetKind::Ratio { share, .. } | BudgetKind::RatioAndReserve { share, .. } => share,
+        BudgetKind::Throttle { .. } | BudgetKind::InFlight { .. } | BudgetKind::Rate { .. } => {
+            return;
+        }
     };
     if share == Share::ONE && recoveries == 1 {
         let message = "never denies anything: every first attempt pays for the one recovery that \

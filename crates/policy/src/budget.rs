@@ -16,6 +16,8 @@ const RECOVERY: u64 = 1_000_000;
 #[derive(Clone, Debug)]
 pub(crate) struct Budgets {
     budgets: Vec<Budget>,
+    /// Whether some budget counts outcomes.
+    throttles: bool,
     asks: u64,
     denials: u64,
 }
@@ -31,7 +33,8 @@ struct Budget {
 #[derive(Clone, Hash, Debug)]
 enum Account {
     Tokens { capacity: u64, per_request: u64, per_second: u64, level: u64, filled_at: Instant },
-    Ratio { share: Share, window: Duration, min_per_second: u64, counts: Rolling },
+    Ratio { share: Share, window: Duration, min_per_second: u64, on_top: bool, counts: Rolling },
+    Throttle { capacity: u64, per_success: u64, level: u64 },
     InFlight { max: u32, now: u32 },
 }
 
@@ -43,13 +46,25 @@ impl Budgets {
         if topology.targets.iter().any(|target| target.failover_in_flight.is_some()) {
             budgets.push(Budget::declared_headroom(topology));
         }
-        Budgets { budgets, asks: 0, denials: 0 }
+        let throttles =
+            configs.iter().any(|config| matches!(config.kind, BudgetKind::Throttle { .. }));
+        Budgets { budgets, throttles, asks: 0, denials: 0 }
     }
 
     /// A first attempt goes to this target.
     pub(crate) fn on_first_attempt(&mut self, target: TargetId, now: Instant) {
         for budget in &mut self.budgets {
             budget.account(target, target).on_first_attempt(now);
+        }
+    }
+
+    /// An attempt on this target was answered, or failed in a way that says something about it.
+    #[inline]
+    pub(crate) fn on_outcome(&mut self, target: TargetId, failed: bool) {
+        if self.throttles {
+            for budget in &mut self.budgets {
+                budget.account(target, target).on_outcome(failed);
+            }
         }
     }
 
@@ -170,8 +185,21 @@ impl Account {
                 share,
                 window,
                 min_per_second: min_per_second.into(),
+                on_top: false,
                 counts: Rolling::new(window),
             },
+            BudgetKind::RatioAndReserve { share, window, reserve_per_second } => Account::Ratio {
+                share,
+                window,
+                min_per_second: reserve_per_second.into(),
+                on_top: true,
+                counts: Rolling::new(window),
+            },
+            BudgetKind::Throttle { tokens, per_success } => {
+                let capacity = u64::from(tokens) * RECOVERY;
+                let per_success = nearest(per_success, RECOVERY);
+                Account::Throttle { capacity, per_success, level: capacity }
+            }
             BudgetKind::InFlight { max } => Account::InFlight { max, now: 0 },
         }
     }
@@ -182,7 +210,16 @@ impl Account {
                 *level = (*level + *per_request).min(*capacity);
             }
             Account::Ratio { counts, .. } => counts.add(0, 1, now),
-            Account::InFlight { .. } => {}
+            Account::Throttle { .. } | Account::InFlight { .. } => {}
+        }
+    }
+
+    fn on_outcome(&mut self, failed: bool) {
+        if let Account::Throttle { capacity, per_success, level } = self {
+            *level = match failed {
+                true => level.saturating_sub(RECOVERY),
+                false => (*level + *per_success).min(*capacity),
+            };
         }
     }
 
@@ -195,14 +232,20 @@ impl Account {
                 *filled_at = at.max(*filled_at);
                 *level >= RECOVERY
             }
-            Account::Ratio { share, window, min_per_second, counts } => {
+            Account::Ratio { share, window, min_per_second, on_top, counts } => {
                 let counts = counts.counts(at);
                 let (recoveries, firsts) = (u128::from(counts.marked), u128::from(counts.all));
                 let one = u128::from(Share::ONE.as_bits());
                 let least = u128::from(*min_per_second) * u128::from(window.as_micros());
-                recoveries * one < firsts * u128::from(share.as_bits())
-                    || recoveries * 1_000_000 < least
+                let by_share = firsts * u128::from(share.as_bits());
+                if *on_top {
+                    // Millionths of a recovery on both sides.
+                    let reserve = least * one / 1_000_000;
+                    return recoveries * one < by_share + reserve;
+                }
+                recoveries * one < by_share || recoveries * 1_000_000 < least
             }
+            Account::Throttle { capacity, level, .. } => *level > *capacity / 2,
             Account::InFlight { max, now } => *now < *max,
         }
     }
@@ -211,6 +254,8 @@ impl Account {
         match self {
             Account::Tokens { level, .. } => *level -= RECOVERY,
             Account::Ratio { counts, .. } => counts.add(1, 0, at),
+            // The failure before it has paid.
+            Account::Throttle { .. } => {}
             Account::InFlight { now, .. } => *now += 1,
         }
     }
@@ -227,6 +272,7 @@ impl Account {
                 (*level, *filled_at) = (*capacity, Instant::ZERO);
             }
             Account::Ratio { counts, .. } => counts.clear(),
+            Account::Throttle { capacity, level, .. } => *level = *capacity,
             Account::InFlight { now, .. } => *now = 0,
         }
     }

@@ -186,3 +186,36 @@ fn targets_declare_their_headroom() {
     b.on_recovery_ended(RecoveryAction::Failover, A, B);
     assert!(b.ask(RecoveryAction::Substitution, A, B, at(0)));
 }
+
+#[test]
+fn a_reserve_comes_on_top_of_the_share() {
+    let kind =
+        BudgetKind::RatioAndReserve { share: TENTH, window: secs(10), reserve_per_second: 2 };
+    let mut b = retries(kind);
+    // Two a second over ten seconds, and a tenth of a hundred.
+    assert_eq!(granted(&mut b, 100, at(0)), 20);
+    (0..100).for_each(|_| b.on_first_attempt(A, at(0)));
+    assert_eq!(granted(&mut b, 100, at(0)), 10);
+    assert_eq!(granted(&mut b, 100, at(11_000)), 20);
+}
+
+#[test]
+fn a_throttle_stops_recovery_at_half() {
+    let kind = BudgetKind::Throttle { tokens: 10, per_success: Share::ratio(1, 2) };
+    let mut b = retries(kind);
+    (0..4).for_each(|_| b.on_outcome(A, true));
+    // Six are left, and recoveries cost nothing themselves.
+    assert_eq!(granted(&mut b, 100, at(0)), 100);
+    b.on_outcome(B, true);
+    assert_eq!(granted(&mut b, 100, at(0)), 0, "five are half");
+    b.on_outcome(A, false);
+    assert_eq!(granted(&mut b, 1, at(0)), 1);
+    (0..100).for_each(|_| b.on_outcome(A, true));
+    (0..10).for_each(|_| b.on_outcome(A, false));
+    assert_eq!(granted(&mut b, 1, at(0)), 0, "it never falls below nothing");
+    b.on_outcome(A, false);
+    assert_eq!(granted(&mut b, 1, at(0)), 1);
+    b.reset();
+    (0..4).for_each(|_| b.on_outcome(A, true));
+    assert_eq!(granted(&mut b, 1, at(0)), 1);
+}

@@ -55,6 +55,22 @@ pub enum BudgetKind {
         /// Recoveries a second allowed whatever the traffic.
         min_per_second: u32,
     },
+    /// Recoveries as a share of first attempts, and a reserve on top of that.
+    RatioAndReserve {
+        /// Recoveries beyond the reserve ÷ first attempts, at most.
+        share: Share,
+        /// Length of the window, kept in ten buckets.
+        window: Duration,
+        /// Recoveries a second allowed on top.
+        reserve_per_second: u32,
+    },
+    /// A count that failures lower and successes raise: no recovery while it is at half or below.
+    Throttle {
+        /// The count at the start and at most; each failed attempt takes one.
+        tokens: u32,
+        /// What each success gives back.
+        per_success: Share,
+    },
     /// Recoveries in flight at one time.
     InFlight {
         /// At most this many.

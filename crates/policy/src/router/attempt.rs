@@ -216,6 +216,7 @@ impl Router {
         let blame = self.policy.matrix.row(class).blame;
         if !matches!(blame, Blame::No | Blame::Contract) {
             self.health.on_outcome(target, true, self.now);
+            self.budgets.on_outcome(target, true);
         }
         let standing = &mut self.health.standing;
         match blame {

@@ -79,7 +79,9 @@ impl Router {
             let lapse = Lapse::new(FailureClass::ContractFailure);
             return self.fail(i, lapse, out);
         }
-        self.health.on_contract(self.slots[i].flight.target, false, self.now);
+        let target = self.slots[i].flight.target;
+        self.health.on_contract(target, false, self.now);
+        self.budgets.on_outcome(target, false);
         self.close_attempt(i);
         if !self.slots[i].flight.committed {
             out.push(Action::Release(attempt));

@@ -18,6 +18,11 @@ impl Router {
             && !slot.lapse.unsent
             && !slot.lapse.settled
             && !slot.flight.committed
+            // Nobody waits for more, or this is the result.
+            && !matches!(
+                slot.lapse.class,
+                FailureClass::CallerCancelled | FailureClass::Refusal
+            )
             && (slot.flight.phase == Phase::AfterOutput || may_have_called(slot.lapse.class))
     }
 

@@ -306,6 +306,12 @@ fn budget() -> impl Strategy<Value = RetryBudget> {
     let kinds = vec![
         BudgetKind::InFlight { max: 1 },
         BudgetKind::Rate { per_second: 1 },
+        BudgetKind::Throttle { tokens: 4, per_success: Share::ratio(1, 2) },
+        BudgetKind::RatioAndReserve {
+            share: Share::ratio(1, 5),
+            window: Duration::from_secs(10),
+            reserve_per_second: 1,
+        },
         BudgetKind::TokenBucket { capacity: 2, per_request: Share::ratio(1, 10), per_second: 0 },
         BudgetKind::Ratio {
             share: Share::ratio(1, 5),

@@ -219,9 +219,16 @@ fn retry_budget(budget: &RetryBudget, field: &str, found: &mut Problems) {
             let fix = "set per_request or per_second";
             found.check(fills, &kind, "never fills again", fix);
         }
-        BudgetKind::Ratio { share, window, min_per_second } => {
+        BudgetKind::Throttle { tokens, per_success } => {
+            let fix = "use 2 or more: at half of one no recovery is granted";
+            found.check(tokens >= 2, &kind, "starts with too few tokens", fix);
+            let fix = "set per_success";
+            found.check(per_success > Share::ZERO, &kind, "never recovers", fix);
+        }
+        BudgetKind::Ratio { share, window, min_per_second }
+        | BudgetKind::RatioAndReserve { share, window, reserve_per_second: min_per_second } => {
             found.some_time(window, &kind);
-            let fix = "set share or min_per_second";
+            let fix = "set share or the recoveries per second";
             let grants = share > Share::ZERO || min_per_second > 0;
             found.check(grants, &kind, "never grants anything", fix);
         }
