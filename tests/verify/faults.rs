@@ -82,6 +82,17 @@ fn no_repeated_write() {
 }
 
 #[test]
+fn no_repeated_write_where_no_record_is_found() {
+    let mut asks = policy();
+    asks.side_effects.reconcile = true;
+    let mut writes = topology();
+    writes.classes[0].side_effects = SideEffects::WritePossible;
+    let says = (asks, writes);
+    broken(Promise::NoRepeatedWrite, 2, &proof(says.clone(), says.clone(), Fault::Credulous));
+    assert_eq!(proof(says.clone(), says, Fault::RunsAnother).verdict(), Verdict::Holds);
+}
+
+#[test]
 fn attempt_limits() {
     let mut two = policy();
     two.attempts.max = 2;

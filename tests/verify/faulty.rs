@@ -4,6 +4,7 @@ use std::hash::{Hash, Hasher};
 
 use windtunnel_policy::config::{Policy, RecoveryAction};
 use windtunnel_policy::event::{Action, AttemptRef, Event};
+use windtunnel_policy::outcome::Execution;
 use windtunnel_policy::promises::Subject;
 use windtunnel_policy::target::{TargetId, Topology};
 use windtunnel_policy::{Instant, Router};
@@ -21,6 +22,8 @@ pub(crate) enum Fault {
     Misnames,
     /// Takes a cancellation for an attempt that was not sent.
     DeafToCancel,
+    /// Takes a record that nobody will ever have for one that says the tool was not called.
+    Credulous,
     /// Shows output at once, and goes on as if nobody had seen it.
     ShowsEarly,
     /// Sets no timer for a wait.
@@ -57,13 +60,16 @@ impl Faulty {
     fn doctored(&self, event: Event) -> Event {
         match (self.fault, event, self.flying) {
             (Fault::DeafToCancel, Event::Cancelled(_), Some(attempt)) => Event::NotSent(attempt),
+            (Fault::Credulous, Event::Reconciled { attempt, record: Execution::Unknown }, _) => {
+                Event::Reconciled { attempt, record: Execution::NotCalled }
+            }
             _ => event,
         }
     }
 
     fn doctor(&mut self, event: Event, actions: &mut Vec<Action>) {
         match self.fault {
-            Fault::RunsAnother | Fault::DeafToCancel => {}
+            Fault::RunsAnother | Fault::DeafToCancel | Fault::Credulous => {}
             Fault::EndsTwice => {
                 let last = actions.last().copied();
                 actions.extend(last.filter(|action| matches!(action, Action::Finish { .. })));

@@ -3,7 +3,6 @@
 use windtunnel::library::{Kind, list, load_policy};
 use windtunnel::scenario::Scenario;
 use windtunnel::verify::{NoObserver, Options, Verdict, verify};
-use windtunnel_policy::config::Policy;
 
 #[test]
 fn every_shipped_policy_holds_on_the_sample() {
@@ -40,18 +39,4 @@ fn a_walk_that_is_cut_short_is_undecided() {
     let json: serde_json::Value = serde_json::from_str(&proof.json()).expect("JSON");
     assert_eq!(json["verdict"], "undecided");
     assert!(json["covered"][0]["complete_to"].as_u64() < json["covered"][0]["depth"].as_u64());
-}
-
-#[test]
-fn what_a_record_says_of_a_tool_is_walked() {
-    let mut policy = load_policy("conservative").expect("a shipped policy");
-    let options = Options { depth: 2, max_states: 50_000 };
-    let walked = |policy: &Policy| {
-        let proof = verify(policy, None, options, &NoObserver).expect("a valid policy");
-        assert_eq!(proof.verdict(), Verdict::Holds, "{}", proof.text());
-        proof.covered.iter().find(|row| row.start.starts_with("write")).map(|row| row.states)
-    };
-    let alone = walked(&policy);
-    policy.side_effects.reconcile = true;
-    assert!(walked(&policy) > alone, "answers of the record lead further");
 }
