@@ -12,16 +12,18 @@ pub(super) fn render(report: &Report<'_>) -> String {
     let findings = report.findings;
     let policies: Vec<Value> = findings.policies.iter().map(|p| policy(report, p)).collect();
     let gates: Vec<Value> = findings.gates.iter().map(gate).collect();
-    let object = json!({
+    let mut object = json!({
         "windtunnel": head(report),
         "scenario": scenario(report),
         "notes": report.scenario.notes,
         "policies": policies,
         "stickiness": findings.stickiness.as_ref().map(|ranking| stickiness(report, ranking)),
-        "split": findings.split.as_ref().map(|split| super::split::json(report, split)),
         "gates": gates,
         "conclusion": report.conclusion(),
     });
+    if let Some(split) = &findings.split {
+        object["split"] = super::split::json(report, split);
+    }
     let mut text = serde_json::to_string_pretty(&object).expect("plain values");
     text.push('\n');
     text
