@@ -111,6 +111,26 @@ fn caches_that_cannot_be() {
 
 #[test]
 #[rustfmt::skip]
+fn operators_that_cannot_be() {
+    let operators = |when: &str| format!("operators: [{{name: a, switch: recovery, when: {when}}}]\nweather:");
+    let switch = |switch: &str| format!("operators: [{{name: a, switch: {switch}, when: {{window: {{from: 1m, lasts: 1m}}}}}}]\nweather:");
+    let twice = format!("operators: [{0}, {0}]\nweather:", "{name: a, switch: recovery, when: {window: {from: 1m, lasts: 1m}}}");
+    let rows = [
+        (operators("{window: {from: 1h, lasts: 1m}}"), "operators[0].when.window.from: 3600s is not before the horizon"),
+        (operators("{window: {from: 1m, lasts: 0s}}"), "operators[0].when.window.lasts"),
+        (operators("{incident: {weather: nothing, after: 1m, back_after: 1m}}"), "operators[0].when.incident.weather: no weather is called `nothing`"),
+        (operators("{incident: {weather: nothing, after: 1m}}"), "operators[0].when.incident.back_after: is missing"),
+        (switch("all"), "operators[0].switch: unknown value `all`"),
+        (switch("{targets: {target: nroth}}"), "operators[0].switch.targets.target: no target has the target `nroth`; did you mean `north`?"),
+        (switch("{targets: {}}"), "operators[0].switch.targets: says nothing about where"),
+        (twice, "operators[1].name: another operator is called `a`; names key the luck"),
+    ];
+    let rows: Vec<Row> = rows.iter().map(|(new, holds)| (S, "weather:", new.as_str(), *holds)).collect();
+    table(&rows);
+}
+
+#[test]
+#[rustfmt::skip]
 fn fields_unknown_missing_or_of_another_type() {
     table(&[
         (S, "horizon:", "horizn:", ":6:1: horizn: unknown field; did you mean `horizon`?"),

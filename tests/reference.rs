@@ -13,7 +13,7 @@ use std::{env, fs};
 use schema_tables::Tables;
 use schemars::{JsonSchema, schema_for};
 use serde::de::DeserializeOwned;
-use windtunnel::scenario::{ModelCard, ScenarioFile, Traffic, WeatherSpec};
+use windtunnel::scenario::{ModelCard, OperatorSpec, ScenarioFile, Traffic, WeatherSpec};
 use windtunnel_policy::config::Policy;
 
 const POLICY: &str = "docs/policy-reference.md";
@@ -96,6 +96,9 @@ fn every_example_parses() {
                 "weather" => {
                     parse::<Vec<WeatherSpec>>(&place, example);
                 }
+                "operators" => {
+                    parse::<Vec<OperatorSpec>>(&place, example);
+                }
                 "traffic" => {
                     parse::<Traffic>(&place, example);
                 }
@@ -104,7 +107,7 @@ fn every_example_parses() {
             seen.insert(kind.to_string());
         }
     }
-    assert_eq!(seen.len(), 5, "{seen:?}");
+    assert_eq!(seen.len(), 6, "{seen:?}");
 }
 
 fn parse<T: DeserializeOwned>(place: &str, example: &str) -> T {

@@ -118,7 +118,7 @@ pub fn run<R: Recorder>(
         policies.iter().map(|p| Bench::new(scenario, p)).collect::<Result<_, _>>()?;
     // Where it is one of the policies and would choose the same targets, its runs serve twice.
     let twin = single
-        .filter(|_| prefers_reference(scenario))
+        .filter(|_| prefers_reference(scenario) && scenario.file.operators.is_empty())
         .and_then(|single| policies.iter().position(|p| same_rules(p, single)));
     let single = single.filter(|_| twin.is_none());
     let single = single.map(|policy| Bench::at_reference(scenario, policy)).transpose()?;

@@ -12,6 +12,7 @@ mod frame;
 mod layers;
 mod limits;
 mod load;
+mod operators;
 mod prior;
 mod starving;
 mod targets;
@@ -36,6 +37,7 @@ fn resolve(source: SourceFile, file: ScenarioFile) -> Result<Scenario, InputErro
     let shared = limits::share(&mut targets)?;
     let models: Vec<_> = targets.iter().map(|target| &target.model).collect();
     weather::check(&file, &models, &root)?;
+    operators::check(&file, &models, &root)?;
     let loads = traffic::load(&file, &source, &root)?;
     let mut classes = classes::resolve(&file, &models, &loads, &root)?;
     classes::check_capabilities(&file, &targets, &classes.facts, &root)?;

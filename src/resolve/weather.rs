@@ -35,7 +35,11 @@ pub(super) fn check(
 /// One part of a failure domain: its field, the wanted value, and a target's.
 type Part<'a> = (&'static str, &'a Option<String>, fn(&TargetModel) -> &String);
 
-fn hits(domain: &Domain, targets: &[&TargetModel], at: &Place<'_>) -> Result<(), InputError> {
+pub(super) fn hits(
+    domain: &Domain,
+    targets: &[&TargetModel],
+    at: &Place<'_>,
+) -> Result<(), InputError> {
     let parts: [Part<'_>; 6] = [
         ("provider", &domain.provider, |t| &t.provider),
         ("model", &domain.model, |t| &t.model),
@@ -97,7 +101,7 @@ fn when(when: &When, horizon: Duration, at: &Place<'_>) -> Result<(), InputError
     }
 }
 
-fn window(
+pub(super) fn window(
     from: &Range<Duration>,
     lasts: &Range<Duration>,
     horizon: Duration,

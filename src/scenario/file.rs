@@ -8,8 +8,8 @@ use windtunnel_policy::target::SideEffects;
 use windtunnel_policy::{Duration, Money, Share};
 
 use super::{
-    Abort, Capacity, Failures, Latency, LimitSpec, OuterLayer, Pricing, PromptCache, Quality,
-    Stick, Tokens, ToolSpec, Traffic, UpstreamProxy, WeatherSpec,
+    Abort, Capacity, Failures, Latency, LimitSpec, OperatorSpec, OuterLayer, Pricing, PromptCache,
+    Quality, Stick, Tokens, ToolSpec, Traffic, UpstreamProxy, WeatherSpec,
 };
 
 /// One file of `scenarios/`.
@@ -46,6 +46,9 @@ pub struct ScenarioFile {
     /// Incidents.
     #[serde(default)]
     pub weather: Vec<WeatherSpec>,
+    /// Kill switches that operators throw and put back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub operators: Vec<OperatorSpec>,
     /// To what failures stick where their effect does not say.
     #[serde(default)]
     pub stick: Stick,

@@ -8,6 +8,7 @@ pub(crate) mod fixture;
 mod latency;
 mod layers;
 mod limits;
+mod operators;
 mod resolved;
 mod tools;
 mod traffic;
@@ -24,6 +25,7 @@ pub(crate) use latency::MOST_WORK;
 pub use latency::{Times, Try};
 pub use layers::{Layer, OuterLayer, UpstreamProxy};
 pub use limits::{Charge, LimitScope, LimitSpec, LimitUnit, Refill, RetryAfterForm, Settlement};
+pub use operators::{OperatorSpec, OperatorWhen, Switch};
 pub use resolved::{
     ClassModel, FailureModel, LatencyModel, LimitModel, Recorded, Scenario, TargetModel, ToolModel,
     TraceRow,

@@ -79,6 +79,11 @@ impl Gateways {
         self.tell(now, gateway, event, actions);
     }
 
+    /// Tells every gateway of what concerns none of its requests.
+    pub(super) fn tell_all(&mut self, now: Instant, event: Event, actions: &mut Vec<Action>) {
+        (0..self.routers.len()).for_each(|gateway| self.tell(now, gateway, event, actions));
+    }
+
     /// Tells one gateway, in handles of its own, and appends what it says.
     pub(super) fn tell(
         &mut self,

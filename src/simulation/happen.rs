@@ -12,7 +12,7 @@ use super::open::{Asker, Complete, End, Latest, Open};
 use crate::fleet::{Notice, NoticeKind};
 use crate::queue::{EventKey, Rank};
 use crate::record::{AttemptRow, Sink};
-use crate::world::{Marks, World, WorldRequest};
+use crate::world::{KillSwitch, Marks, World, WorldRequest};
 
 /// What is asked of the gateway, and who asks.
 #[derive(Clone, Copy, Debug)]
@@ -174,6 +174,13 @@ impl Simulation<'_> {
                 let index = self.next_index;
                 self.next_index += 1;
                 self.arrive(now, request, index, Some(Asker { closed_loop, user }), world, sink);
+            }
+            Occurrence::Operator(position) => {
+                let KillSwitch { target, off, .. } = world.switches[position as usize];
+                let event = Event::KillSwitch { target, off };
+                self.gateways.tell_all(now, event, &mut self.actions);
+                sink.routed(now, &event, &self.actions);
+                self.carry_out(now, world, sink);
             }
             Occurrence::Ask { .. } => {}
         }

@@ -66,6 +66,7 @@ pub struct Simulation<'s> {
     totals: RunTotals,
     actions: Vec<Action>,
     notices: Vec<Notice>,
+    heeds_operators: bool,
     watches_idle: bool,
     waits_for_headers: bool,
     /// The same, or rows are kept, which say when headers came.
@@ -81,7 +82,8 @@ impl<'s> Simulation<'s> {
         Simulation::over(scenario, &scenario.topology, &[policy], Split::whole())
     }
 
-    /// The same with nothing to choose from: each route class has its reference target alone.
+    /// The same with nothing to choose from: each route class has its reference target alone, and
+    /// no operator takes it out.
     ///
     /// # Errors
     /// What is wrong with the policy, or with the policy for this scenario.
@@ -93,7 +95,8 @@ impl<'s> Simulation<'s> {
         for (class, model) in topology.classes.iter_mut().zip(&scenario.classes) {
             class.groups = vec![Group { role: Role::Primary, targets: vec![model.reference] }];
         }
-        Simulation::over(scenario, &topology, &[policy], Split::whole())
+        let simulation = Simulation::over(scenario, &topology, &[policy], Split::whole())?;
+        Ok(Simulation { heeds_operators: false, ..simulation })
     }
 
     /// The policy alone, counted by the arms of this split besides.
@@ -135,6 +138,7 @@ impl<'s> Simulation<'s> {
         let most = gateways.routers().iter().map(Router::max_actions_per_event).max();
         Ok(Simulation {
             scenario,
+            heeds_operators: true,
             watches_idle: policies.iter().any(|policy| policy.timeouts.idle_stream.is_some()),
             waits_for_headers: policies.iter().any(|policy| waits_for_headers(scenario, policy)),
             headers_matter: true,
@@ -268,6 +272,11 @@ impl<'s> Simulation<'s> {
             measured: world.measured_to - world.measured_from,
             ..RunTotals::default()
         };
+        let switches = world.switches.iter().filter(|_| self.heeds_operators);
+        for (position, switch) in switches.enumerate() {
+            let key = EventKey::new(switch.at, Rank::Weather, position as u64, 0);
+            self.queue.push(key, Occurrence::Operator(position as u32));
+        }
         self.asked.clear();
         for (i, closed_loop) in world.closed_loops.iter().enumerate() {
             self.asked.push(vec![0; closed_loop.users as usize]);

@@ -24,6 +24,8 @@ pub(super) enum Occurrence {
         /// Counts what the action's layers decided.
         epoch: u32,
     },
+    /// An operator throws the switch at this position of the world's list, or puts it back.
+    Operator(u32),
     /// A closed loop's user asks again.
     Ask {
         /// Position of the loop.

@@ -15,6 +15,8 @@ use std::sync::Arc;
 use windtunnel_policy::outcome::{FailureClass, Phase};
 use windtunnel_policy::{Duration, Instant, Share};
 
+pub(crate) use spells::{hit_targets, within_range};
+
 use crate::dist::Dist;
 use crate::draw::NameHash;
 use crate::scenario::{Scenario, Stick};
@@ -46,7 +48,7 @@ impl Weather {
         let mut incidents = Vec::new();
         for (entry, spec) in scenario.file.weather.iter().enumerate() {
             let wrong = |problem| WeatherError { entry: spec.name.clone(), problem };
-            let targets = spells::hit_targets(scenario, spec);
+            let targets = hit_targets(scenario, &spec.hits);
             let force = compose::Force::new(scenario, spec).map_err(wrong)?;
             let spells = spells::of_entry(spec, seed, resample, until).map_err(wrong)?;
             for (from, to) in spells::incidents(&spells) {

@@ -44,9 +44,9 @@ impl Severity {
     }
 }
 
-/// The targets an entry hits, ascending.
-pub(super) fn hit_targets(scenario: &Scenario, spec: &WeatherSpec) -> Vec<u16> {
-    let Domain { provider, model, region, deployment, account, target } = &spec.hits;
+/// The targets of a failure domain, ascending.
+pub(crate) fn hit_targets(scenario: &Scenario, domain: &Domain) -> Vec<u16> {
+    let Domain { provider, model, region, deployment, account, target } = domain;
     let agrees = |given: &Option<String>, has: &String| given.as_ref().is_none_or(|g| g == has);
     let hit = scenario.targets.iter().enumerate().filter(|(_, t)| {
         agrees(provider, &t.provider)
@@ -185,7 +185,7 @@ fn signed(duration: Duration) -> i64 {
 }
 
 /// The duration `at` (in 2⁻⁶³) of the way between two.
-fn within_range(from: Duration, to: Duration, at: u64) -> Duration {
+pub(crate) fn within_range(from: Duration, to: Duration, at: u64) -> Duration {
     let width = to.saturating_sub(from).as_micros();
     from + Duration::from_micros(((u128::from(width) * u128::from(at)) >> 63) as u64)
 }

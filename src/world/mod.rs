@@ -10,6 +10,7 @@
 
 mod arrivals;
 mod error;
+mod operators;
 mod requests;
 
 use windtunnel_policy::{Duration, Instant, Share};
@@ -21,6 +22,7 @@ use crate::weather::Weather;
 
 use arrivals::Arrival;
 pub use error::WorldError;
+pub use operators::KillSwitch;
 use requests::ClassDraws;
 
 /// The most requests one world may hold.
@@ -84,6 +86,8 @@ pub struct World {
     pub closed_loops: Vec<ClosedLoop>,
     /// The weather.
     pub weather: Weather,
+    /// What operators do, in order.
+    pub switches: Vec<KillSwitch>,
     /// Requests from here are measured …
     pub measured_from: Instant,
     /// … to here.
@@ -129,12 +133,15 @@ impl World {
         }
         // Stable, and each class is sorted by itself: ties keep class and number.
         requests.sort_by_key(|request| request.at);
+        let weather = Weather::build(scenario, seed, options.resample, until)?;
+        let switches = operators::switches(scenario, &weather, seed, options.resample, until);
         Ok(World {
             options,
             key,
             requests,
             closed_loops,
-            weather: Weather::build(scenario, seed, options.resample, until)?,
+            weather,
+            switches,
             measured_from: Instant::ZERO + scenario.file.warm_up,
             measured_to,
         })

@@ -128,6 +128,7 @@ fn empty_file() -> ScenarioFile {
         targets: Default::default(),
         gateway: Gateway::default(),
         weather: Vec::new(),
+        operators: Vec::new(),
         stick: Stick::default(),
         background: Background::default(),
         reference_target: None,
@@ -161,6 +162,7 @@ pub(crate) fn world(seed: u64, arrivals: impl IntoIterator<Item = Instant>) -> W
             conditions: vec![Conditions::clear()],
             incidents: Vec::new(),
         },
+        switches: Vec::new(),
         measured_from: Instant::ZERO,
         measured_to: Instant::FAR_FUTURE,
     }

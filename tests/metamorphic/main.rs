@@ -6,6 +6,7 @@ mod endings;
 mod equal;
 mod gateways;
 mod layers;
+mod operators;
 #[path = "../common/random/mod.rs"]
 mod random;
 mod replay;
