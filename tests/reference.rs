@@ -110,6 +110,24 @@ fn every_example_parses() {
     assert_eq!(seen.len(), 6, "{seen:?}");
 }
 
+#[test]
+fn every_field_of_a_policy_has_an_example() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(POLICY);
+    let text = fs::read_to_string(path).expect("a readable document");
+    let shown: String = examples(&text).map(|(_, _, example)| example).collect();
+    let used: BTreeSet<&str> = shown.split(|c: char| !(c.is_alphanumeric() || c == '_')).collect();
+    // Tables of fields have a column of types, tables of values have none.
+    let tables = text.split(START).skip(1).filter(|part| part.contains("| Field | Type |"));
+    let mut without = Vec::new();
+    for table in tables {
+        let (name, rest) = table.split_once(" -->").expect("a closed marker");
+        let (rows, _) = rest.split_once(END).expect("an end of the table");
+        let fields = rows.lines().filter_map(|row| row.strip_prefix("| `")?.split('`').next());
+        without.extend(fields.filter(|field| !used.contains(field)).map(|f| format!("{name}.{f}")));
+    }
+    assert!(without.is_empty(), "no example of {without:?}");
+}
+
 fn parse<T: DeserializeOwned>(place: &str, example: &str) -> T {
     serde_saphyr::from_str(example).unwrap_or_else(|error| panic!("{place}: {error}"))
 }
