@@ -39,7 +39,9 @@ fn without_reasons(rows: Rows) -> (Vec<AttemptRow>, Vec<RequestRow>) {
 /// A policy that keeps no memory of failures, with one budget for the whole request, and no second
 /// attempt beside a first.
 fn forgetful(policy: &mut Value) {
-    policy.as_object_mut().expect("a policy has fields").remove("hedge");
+    for field in ["hedge", "outlier"] {
+        policy.as_object_mut().expect("a policy has fields").remove(field);
+    }
     (policy["breakers"], policy["retry_budgets"]) = (json!([]), json!([]));
     policy["cooldown"] = json!({"rule": "none"});
     policy["matrix"] = json!({
@@ -125,7 +127,7 @@ fn load_free(case: &mut random::Case) {
         class["traffic"]["arrivals"] = json!({"poisson": "8/s"});
     }
     forgetful(&mut case.policy);
-    case.policy["selection"] = json!({});
+    case.policy["selection"] = json!({"substitutes": "listed"});
     case.policy["envelope"]["estimate"] = json!({"enabled": false});
 }
 

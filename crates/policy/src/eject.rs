@@ -49,16 +49,20 @@ impl Ejection {
         counts.all += 1;
     }
 
-    /// Compares the targets of each group, once the interval is over.
+    /// Compares the targets of each group, once the interval is over: as of its end, so that it
+    /// does not matter which event comes first after it.
     pub(crate) fn on_time(&mut self, now: Instant, standing: &mut Standing) {
         if now < self.until {
             return;
         }
         for group in 0..self.groups.len() {
-            self.judge(group, now, standing);
+            self.judge(group, self.until, standing);
         }
         self.counts.fill(Counts::default());
-        self.until = now + self.config.interval;
+        // Of the intervals gone by since, nothing is known that could be compared.
+        let interval = self.config.interval;
+        let gone_by = now.since(self.until).as_micros() / interval.as_micros();
+        self.until = self.until + interval.saturating_mul(gone_by + 1);
     }
 
     fn judge(&mut self, group: usize, now: Instant, standing: &mut Standing) {
@@ -155,6 +159,7 @@ mod tests {
     impl Rig {
         /// An interval in which each target has ten attempts with so many failures.
         fn interval(&mut self, failures: [u64; 4], end: u64) -> [bool; 4] {
+            self.ejection.on_time(at(end - 10), &mut self.standing);
             for (target, failed) in failures.into_iter().enumerate() {
                 (0..10).for_each(|n| self.ejection.count(TargetId(target as u16), n < failed));
             }
@@ -208,6 +213,18 @@ mod tests {
         rig.ejection.reset();
         rig.standing.reset();
         assert_eq!(rig.out(130), [false; 4]);
+    }
+
+    #[test]
+    fn whatever_comes_first_after_an_interval_changes_nothing() {
+        for late in [10, 14, 47] {
+            let mut rig = rig();
+            (0..10).for_each(|_| rig.ejection.count(TargetId(2), true));
+            (0..10).for_each(|_| rig.ejection.count(TargetId(0), false));
+            rig.ejection.on_time(at(late), &mut rig.standing);
+            assert!(rig.out(39)[2] && !rig.out(40)[2], "{late}");
+            assert_eq!(rig.ejection.until, at((late / 10 + 1) * 10), "{late}");
+        }
     }
 
     #[test]
