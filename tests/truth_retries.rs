@@ -16,7 +16,7 @@ use windtunnel::world::WorldOptions;
 const INDEPENDENT: &str = "{request: 0%, window: 0%, free: 100%}";
 
 /// Calls at `rate` for `seconds` to a server that fails a share of them whatever the load.
-fn lossy(fail: f64, stick: &str, rate: u32, seconds: u32) -> Scenario {
+fn lossy(fail: f64, stick: &str, rate: &str, seconds: u32) -> Scenario {
     scenario(&format!(
         "
 name: lossy
@@ -28,7 +28,7 @@ classes:
     deadline: {{total: 60s}}
     groups: {{primary: [server]}}
     traffic:
-      arrivals: {{poisson: {rate}/s}}
+      arrivals: {{poisson: {rate}}}
       tokens: {{input: {{constant: 1}}, output: {{constant: 1}}, max_output: 1}}
 targets:
   server:
@@ -53,7 +53,7 @@ targets:
 #[test]
 fn independent_tries() {
     for (fail, retries) in [(0.1, 3), (0.25, 1), (0.5, 3), (0.75, 3)] {
-        let scenario = lossy(fail, INDEPENDENT, 100, 50);
+        let scenario = lossy(fail, INDEPENDENT, "100/s", 50);
         let runs =
             in_worlds(&scenario, &tries(retries + 1, ""), 20, WorldOptions::default(), |run| {
                 (run.success(), run.load())
@@ -70,7 +70,7 @@ fn independent_tries() {
 fn where_everything_fails_every_try_is_made() {
     let look = |run: &Run| (run.success(), run.load());
     let runs = in_worlds(
-        &lossy(1.0, INDEPENDENT, 100, 10),
+        &lossy(1.0, INDEPENDENT, "100/s", 10),
         &tries(4, ""),
         3,
         WorldOptions::default(),
@@ -88,7 +88,7 @@ fn failures_that_stick_defeat_retries() {
         ("{request: 100%, window: 0%, free: 0%}", 0.25),
     ] {
         let runs = in_worlds(
-            &lossy(0.25, stick, 100, 50),
+            &lossy(0.25, stick, "100/s", 50),
             &tries(2, ""),
             20,
             WorldOptions::default(),
@@ -104,10 +104,10 @@ fn client_sums(
     fail: f64,
     policy: &windtunnel_policy::config::Policy,
     clients: usize,
+    calls: &str,
     sums: usize,
 ) -> [Vec<f64>; 2] {
-    // Ten calls a second for ten seconds.
-    let scenario = lossy(fail, INDEPENDENT, 10, 10);
+    let scenario = lossy(fail, INDEPENDENT, calls, 10);
     let worlds = (clients * sums) as u32;
     let counts = in_worlds(&scenario, policy, worlds, WorldOptions::default(), |run| {
         let all = run.totals.overall();
@@ -144,7 +144,7 @@ fn brookers_retries_and_token_bucket() {
         ("three", tries(4, ""), 0.5, 0.935, 1.881),
         ("adaptive", adaptive(), 0.5, 0.570, 1.143),
     ] {
-        let [answered, sent] = client_sums(fail, &policy, 100, 10);
+        let [answered, sent] = client_sums(fail, &policy, 100, "10/s", 10);
         let name = format!("{name} at {fail}");
         agrees_with_measured(&format!("{name}: success"), &answered, success, 1.0, 0.05);
         agrees_with_measured(&format!("{name}: load"), &sent, load, 1.0, 0.08);
@@ -154,20 +154,33 @@ fn brookers_retries_and_token_bucket() {
 #[test]
 fn an_adaptive_client_spends_its_bucket_and_a_tenth_of_its_calls() {
     // 100 calls fill in ten tokens beside the five at the start; between none and one is left.
-    let [answered, sent] = client_sums(0.5, &adaptive(), 100, 10);
+    let [answered, sent] = client_sums(0.5, &adaptive(), 100, "10/s", 10);
     let (sent, error) = mean_and_error(&sent);
     assert!(error < 0.001, "{error}");
     assert!((1.14 - 5.0 * error..=1.15 + 5.0 * error).contains(&sent), "{sent} ± {error}");
     agrees("success = (1 − f) · load", &answered, 0.5 * sent, 0.02);
     // The same with ten clients: 0.572 and 1.139 as printed.
-    let [answered, sent] = client_sums(0.5, &adaptive(), 10, 50);
+    let [answered, sent] = client_sums(0.5, &adaptive(), 10, "10/s", 50);
     agrees_with_measured("ten clients: success", &answered, 0.572, 1.0, 0.1);
     agrees_with_measured("ten clients: load", &sent, 1.139, 1.0, 0.05);
 }
 
 #[test]
+fn the_more_clients_share_the_calls_the_less_their_buckets_hold_back() {
+    // 100 calls a second among them all: with ten calls a client, the tokens at the start are most of
+    // what it has, and with one call each it never runs out.
+    for (clients, calls, success, load) in
+        [(100, "1/s", 0.738, 1.450), (1_000, "0.1/s", 0.940, 1.875)]
+    {
+        let [answered, sent] = client_sums(0.5, &adaptive(), clients, calls, 10);
+        agrees_with_measured(&format!("{clients} clients: success"), &answered, success, 1.0, 0.12);
+        agrees_with_measured(&format!("{clients} clients: load"), &sent, load, 1.0, 0.2);
+    }
+}
+
+#[test]
 fn a_budget_bounds_the_load_of_retries() {
-    let scenario = lossy(0.99, INDEPENDENT, 100, 60);
+    let scenario = lossy(0.99, INDEPENDENT, "100/s", 60);
     let load = |policy| in_worlds(&scenario, &policy, 10, WorldOptions::default(), Run::load);
     // Three attempts and nearly everything rejected: just below three times.
     agrees("without a budget", &load(tries(3, "")), 1.0 + 0.99 + 0.99 * 0.99, 0.01);
