@@ -40,6 +40,12 @@ fn ten_clients() {
 }
 
 #[test]
+fn fifty_clients() {
+    let calls = [689.0, 623.0, 347.0, 332.0, 374.0];
+    assert_as_published(50, calls, [1_135.0, 36_176.0, 4_263.0, 2_927.0, 2_198.0]);
+}
+
+#[test]
 fn a_hundred_clients() {
     let calls = [2_421.0, 1_855.0, 812.0, 796.0, 1_001.0];
     let times = [2_029.0, 63_086.0, 6_624.0, 4_891.0, 4_540.0];
