@@ -16,6 +16,7 @@ pub mod ledger;
 pub mod library;
 pub mod lint;
 pub mod measures;
+pub mod page;
 pub mod profile;
 pub mod queue;
 pub mod record;
