@@ -9,7 +9,9 @@
 //! - [`estimate`] gives its value and interval, [`paired`] its difference to
 //!   another policy on the same worlds;
 //! - [`Gate`] is a condition such as `success >= base - 0.1pp`, which passes or
-//!   fails only where a one-sided 95 % bound decides.
+//!   fails only where a one-sided 95 % bound decides;
+//! - [`Race`] leaves behind the clearly worse of many policies, and [`holm`] corrects
+//!   several findings for their number.
 //!
 //! Pure: no clock, no randomness, no files. The quantiles of Student t use the
 //! platform's float functions, so round what is printed.
@@ -20,6 +22,7 @@ mod estimate;
 mod gate;
 mod jackknife;
 mod paired;
+mod race;
 mod sample;
 mod student;
 
@@ -30,8 +33,9 @@ pub use gate::{
 };
 pub use jackknife::{Jackknife, jackknife};
 pub use paired::{Paired, Verdict, paired};
+pub use race::{Race, holm, p_value};
 pub use sample::{Hits, Ratio, Sample};
-pub use student::{one_sided_95, two_sided_95};
+pub use student::{one_sided, one_sided_95, two_sided_95, upper_tail};
 
 /// Requests that must lie beyond a quantile before it is given at all.
 pub const MIN_EXCEEDANCES: u64 = 100;
