@@ -122,6 +122,7 @@ fn facts(model: &TargetModel, able: Capabilities, context: u32, spec: &TargetSpe
         context_tokens: context,
         capabilities: able,
         weight: spec.weight,
+        priority: spec.priority,
         failover_in_flight: spec.failover_in_flight,
         prior_latency: Duration::ZERO,
     }

@@ -148,6 +148,9 @@ pub struct TargetSpec {
     /// Weight for weighted selection.
     #[serde(default = "one")]
     pub weight: u32,
+    /// Within a group, targets of the highest priority come first.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub priority: u16,
     /// Attempts that may be in flight here as failovers or substitutions.
     #[serde(default)]
     pub failover_in_flight: Option<u32>,
@@ -185,6 +188,10 @@ pub struct TargetSpec {
 
 fn main_account() -> String {
     "main".into()
+}
+
+fn is_zero(priority: &u16) -> bool {
+    *priority == 0
 }
 
 fn one() -> u32 {

@@ -42,6 +42,7 @@ fn target(name: &str, provider: &str, model: &str, region: &str) -> Target {
         context_tokens: 16_000,
         capabilities: named(&["streaming", "tools", "structured_output"]),
         weight: 1,
+        priority: 0,
         failover_in_flight: None,
         prior_latency: Duration::from_secs(4),
     }

@@ -98,6 +98,7 @@ pub(crate) fn scenario(targets: Vec<TargetModel>, limits: Vec<LimitModel>) -> Sc
         context_tokens: u32::MAX,
         capabilities: Capabilities::NONE,
         weight: 1,
+        priority: 0,
         failover_in_flight: None,
         prior_latency: Duration::from_secs(1),
     });

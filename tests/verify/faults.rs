@@ -1,10 +1,13 @@
 //! Each promise, broken by a fault of its own.
 
 use windtunnel::verify::{NoObserver, Options, Proof, Verdict, sample, verify_subject};
-use windtunnel_policy::Duration;
-use windtunnel_policy::config::{AllUnavailable, Breaker, Policy, Streaming, Trip};
+use windtunnel_policy::config::{
+    Admission, AdmissionWindow, Admitted, AllUnavailable, Breaker, BudgetKind, ChargedTo,
+    GroupRule, Policy, RecoveryAction, RetryBudget, Streaming, Trip,
+};
 use windtunnel_policy::promises::Promise;
 use windtunnel_policy::target::{SideEffects, Topology};
+use windtunnel_policy::{Duration, Share};
 
 use crate::faulty::{Fault, Faulty};
 
@@ -98,6 +101,72 @@ fn attempt_limits() {
     two.attempts.max = 2;
     let proof = proof((two, topology()), (policy(), topology()), Fault::RunsAnother);
     broken(Promise::AttemptLimits, 2, &proof);
+}
+
+/// The router grants two recoveries of a request; each of these budgets has one.
+#[test]
+fn shared_budgets() {
+    let bucket =
+        BudgetKind::TokenBucket { capacity: 1, per_request: Share::ratio(1, 100), per_second: 0 };
+    let window = Duration::from_secs(10);
+    let ratio = BudgetKind::Ratio { share: Share::ratio(1, 10), window, min_per_second: 0 };
+    let above =
+        BudgetKind::RatioAndReserve { share: Share::ratio(1, 10), window, reserve_per_second: 0 };
+    let rate = BudgetKind::Rate { per_second: 1 };
+    for (kind, charged_to, steps) in [
+        (bucket, ChargedTo::Overall, 2),
+        // Where a target has a budget of its own, both recoveries must be from the same.
+        (bucket, ChargedTo::FailingTarget, 3),
+        // No share of no traffic, and one a second.
+        (ratio, ChargedTo::FailingTarget, 2),
+        (above, ChargedTo::Destination, 1),
+        (rate, ChargedTo::Overall, 2),
+    ] {
+        let governs = vec![RecoveryAction::Retry, RecoveryAction::Failover];
+        let budget = RetryBudget { governs, charged_to, kind };
+        let says = Policy { retry_budgets: vec![budget], ..policy() };
+        let of = |runs: &Policy| {
+            let mut two = runs.clone();
+            two.attempts.allow_substitution = false;
+            (two, topology())
+        };
+        broken(Promise::SharedBudgets, steps, &proof(of(&says), of(&policy()), Fault::RunsAnother));
+        let sound = proof(of(&says), of(&says), Fault::RunsAnother);
+        assert_eq!(sound.verdict(), Verdict::Holds, "{}", sound.text());
+    }
+}
+
+#[test]
+fn admission() {
+    for window in [AdmissionWindow::Sliding, AdmissionWindow::Minute, AdmissionWindow::Paced(2)] {
+        let door = Admission { rpm: 2, window, counts: Admitted::Attempts };
+        let mut says = policy();
+        says.groups.primary.admission = Some(door);
+        let of = |policy: &Policy| {
+            let mut primary = topology();
+            primary.classes[0].groups.truncate(1);
+            (policy.clone(), primary)
+        };
+        broken(Promise::Admission, 1, &proof(of(&says), of(&policy()), Fault::RunsAnother));
+        // And one that turns away whom it might let in.
+        let mut closed = says.clone();
+        let (rpm, counts) = (1, Admitted::Attempts);
+        closed.groups.primary.admission =
+            Some(Admission { rpm, window: Default::default(), counts });
+        broken(Promise::Admission, 0, &proof(of(&says), of(&closed), Fault::RunsAnother));
+        let sound = proof(of(&says), of(&says), Fault::RunsAnother);
+        assert_eq!(sound.verdict(), Verdict::Holds, "{}", sound.text());
+    }
+}
+
+#[test]
+fn group_limits() {
+    let mut says = policy();
+    says.groups.primary.max_same_target = Some(1);
+    let of = |policy: &Policy| (policy.clone(), topology());
+    broken(Promise::AttemptLimits, 1, &proof(of(&says), of(&policy()), Fault::RunsAnother));
+    says.groups.primary = GroupRule { max: Some(1), ..GroupRule::default() };
+    broken(Promise::AttemptLimits, 1, &proof(of(&says), of(&policy()), Fault::RunsAnother));
 }
 
 #[test]

@@ -202,6 +202,7 @@ fn topology() -> Topology {
         context_tokens: 128_000,
         capabilities: Capabilities::NONE,
         weight: 1,
+        priority: 0,
         failover_in_flight: None,
         prior_latency: Duration::from_millis(200),
     };

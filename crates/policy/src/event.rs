@@ -258,6 +258,8 @@ pub enum StopReason {
     Cost,
     /// Gate 4: the shared retry budget denied it.
     RetryBudget,
+    /// Gate 4: every group that is left lets nobody in for now.
+    GroupFull,
     /// Gate 4: the wait asked for does not fit.
     WaitTooLong,
     /// No target is eligible: breakers, exclusions, capabilities, context, approval.
@@ -281,6 +283,7 @@ impl StopReason {
             StopReason::AddedLatency => "added_latency",
             StopReason::Cost => "cost",
             StopReason::RetryBudget => "retry_budget",
+            StopReason::GroupFull => "group_full",
             StopReason::WaitTooLong => "wait_too_long",
             StopReason::NoEligibleTarget => "no_eligible_target",
             StopReason::CallerCancelled => "caller_cancelled",

@@ -57,6 +57,8 @@ pub(crate) struct Used {
     pub(crate) on_target: u16,
     /// Attempts in the candidate's group.
     pub(crate) in_group: u16,
+    /// The group's own limit on them.
+    pub(crate) most_in_group: u16,
     /// Attempts in the first group.
     pub(crate) in_first_group: u16,
     /// Whether the candidate's group is the first.
@@ -77,8 +79,9 @@ pub(crate) fn attempts(limits: &Attempts, used: Used) -> Gate {
             .max_after_fallback
             .is_none_or(|most| used.total.saturating_sub(used.in_first_group) < most),
     };
+    let grouped = used.in_group < used.most_in_group;
     // An attempt's number must stay distinct, whatever the scope.
-    pass(scoped < limits.max && side && used.total < u16::MAX, StopReason::Attempts)
+    pass(scoped < limits.max && side && grouped && used.total < u16::MAX, StopReason::Attempts)
 }
 
 /// Gate 4, time: `remaining` leaves room for an attempt expected to need `needed`.
@@ -114,9 +117,10 @@ fn depth(reason: StopReason) -> u8 {
         StopReason::AddedLatency => 6,
         StopReason::Cost => 7,
         StopReason::WaitTooLong => 8,
-        StopReason::RetryBudget => 9,
-        StopReason::KillSwitch => 10,
-        StopReason::CallerCancelled => 11,
+        StopReason::GroupFull => 9,
+        StopReason::RetryBudget => 10,
+        StopReason::KillSwitch => 11,
+        StopReason::CallerCancelled => 12,
     }
 }
 

@@ -4,13 +4,15 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::Instant;
+use crate::admission::Doors;
 use crate::breaker::{Admission, Breakers};
-use crate::config::{Policy, Strategy, SubstituteOrder};
+use crate::config::{GroupOrder, Policy, Strategy, SubstituteOrder};
 use crate::eject::Ejection;
 use crate::estimate::Estimates;
 use crate::hedge::HedgeDelays;
 use crate::load::Load;
-use crate::rolling::Rolling;
+use crate::plan;
+use crate::rolling::{Counts, Rolling};
 use crate::standing::Standing;
 use crate::target::{TargetId, Topology};
 use crate::target_set::TargetSet;
@@ -31,6 +33,8 @@ pub(crate) struct Health {
     contracts: Vec<Rolling>,
     /// Where the policy ejects outliers.
     pub(crate) ejection: Option<Ejection>,
+    /// How many the groups let in.
+    pub(crate) doors: Doors,
     /// Whose turn it is, by [`Segment::turn`](crate::plan::Segment).
     pub(crate) turns: Vec<u16>,
 }
@@ -56,11 +60,9 @@ impl Health {
             estimates: Estimates::new(estimate, classes, targets),
             hedge_delays: HedgeDelays::new(policy, classes, targets),
             load: Load::new(targets, estimate.expires),
-            outcomes: match policy.selection.strategy {
-                Strategy::HealthScore => {
-                    vec![Rolling::new(policy.selection.health_window); targets]
-                }
-                _ => Vec::new(),
+            outcomes: match selects_by_outcomes(policy) {
+                true => vec![Rolling::new(policy.selection.health_window); targets],
+                false => Vec::new(),
             },
             contracts: match policy.selection.substitutes {
                 SubstituteOrder::Listed => Vec::new(),
@@ -72,6 +74,7 @@ impl Health {
                 }
             },
             ejection: policy.outlier.as_ref().map(|rule| Ejection::new(rule, topology)),
+            doors: Doors::new(plan::doors(policy, topology)),
             turns: vec![0; turns],
         }
     }
@@ -98,10 +101,9 @@ impl Health {
     /// Recent contract failures of these targets together, in whole percents of their answers.
     pub(crate) fn broken_contracts(&self, targets: &[TargetId], now: Instant) -> u64 {
         let recent = targets.iter().filter_map(|target| self.contracts.get(usize::from(target.0)));
-        let (broken, all) = recent
-            .map(|contracts| contracts.counts_at(now))
-            .fold((0, 0), |(broken, all), counts| (broken + counts.marked, all + counts.all));
-        broken * 100 / all.max(1)
+        let counts =
+            recent.map(|contracts| contracts.counts_at(now)).fold(Counts::default(), Counts::and);
+        counts.marked * 100 / counts.all.max(1)
     }
 
     /// What time alone brings about.
@@ -152,6 +154,15 @@ impl Health {
         if let Some(ejection) = &mut self.ejection {
             ejection.reset();
         }
+        self.doors.reset();
         self.turns.fill(0);
     }
+}
+
+/// Whether a choice of targets or of groups rests on recent outcomes.
+fn selects_by_outcomes(policy: &Policy) -> bool {
+    let mut strategies = policy.groups.rules().filter_map(|(_, rule)| rule.strategy);
+    policy.selection.strategy == Strategy::HealthScore
+        || policy.selection.groups == GroupOrder::HealthScore
+        || strategies.any(|strategy| strategy == Strategy::HealthScore)
 }

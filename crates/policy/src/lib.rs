@@ -33,6 +33,7 @@
 //!     context_tokens: 128_000,
 //!     capabilities: Capabilities::NONE,
 //!     weight: 1,
+//!     priority: 0,
 //!     failover_in_flight: None,
 //!     prior_latency: Duration::from_secs(2),
 //! };
@@ -98,6 +99,7 @@
 
 extern crate alloc;
 
+mod admission;
 mod backoff;
 mod breaker;
 mod budget;

@@ -1,10 +1,11 @@
 //! Policy and topology compiled into what a decision needs: no names, no options.
 
 use alloc::vec::Vec;
+use core::cmp::Reverse;
 
-use crate::config::Policy;
+use crate::config::{Admission, Admitted, GroupOrder, Policy, Priority, Sticky, Strategy};
 use crate::mix;
-use crate::target::{Capabilities, RouteClass, SideEffects, TargetId, Topology};
+use crate::target::{Capabilities, Group, RouteClass, SideEffects, TargetId, Topology};
 use crate::target_set::TargetSet;
 use crate::{Duration, Money, Price};
 
@@ -31,6 +32,32 @@ pub(crate) struct ClassPlan {
     pub(crate) has_alternative: bool,
     /// Whether a slow first attempt gets a second beside it.
     pub(crate) hedges: bool,
+    /// What holds for each group of the class.
+    pub(crate) groups: Vec<GroupPlan>,
+    /// The most attempts on one target that any group allows.
+    pub(crate) most_same_target: u16,
+}
+
+/// What holds for one group of a class.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GroupPlan {
+    /// Attempts in it, beside the other limits.
+    pub(crate) max: u16,
+    /// Attempts on any one target in it.
+    pub(crate) max_same_target: u16,
+    /// The rule within it.
+    strategy: Strategy,
+    /// Its door, where it counts who comes in.
+    pub(crate) door: Option<DoorPlan>,
+}
+
+/// The door of a group.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DoorPlan {
+    /// Its number among those of all groups of all classes.
+    pub(crate) number: u32,
+    /// What comes in is an attempt, and not a request.
+    pub(crate) counts_attempts: bool,
 }
 
 /// Targets of one model within one group, in the group's order.
@@ -38,8 +65,16 @@ pub(crate) struct ClassPlan {
 pub(crate) struct Segment {
     /// Position of the group among the class's groups.
     pub(crate) group: u8,
-    /// Those able to serve the class.
+    /// Those able to serve the class, the highest priority first.
     pub(crate) targets: Vec<TargetId>,
+    /// They by priority, the highest first; none where that tells none from another.
+    pub(crate) levels: Vec<TargetSet>,
+    /// The rule that chooses among them.
+    pub(crate) strategy: Strategy,
+    /// Whether the first eligible one is the choice, so that the rest need no look.
+    pub(crate) takes_first: bool,
+    /// Whether nothing but the strategy decides on a first attempt where all are well.
+    pub(crate) plain: bool,
     /// The same as a set.
     pub(crate) set: TargetSet,
     /// The smallest context window among them.
@@ -54,12 +89,50 @@ pub(crate) struct Segment {
 
 /// One plan for each class of the topology. Groups must not be empty and ids known.
 pub(crate) fn compile(policy: &Policy, topology: &Topology) -> Vec<ClassPlan> {
-    let mut plans: Vec<ClassPlan> =
-        topology.classes.iter().map(|class| class_plan(policy, topology, class)).collect();
+    let mut doors = 0..;
+    let classes = topology.classes.iter();
+    let mut plans: Vec<ClassPlan> = classes
+        .map(|class| {
+            let groups = group_plans(policy, class, &mut doors);
+            class_plan(policy, topology, class, groups)
+        })
+        .collect();
     for (turn, segment) in plans.iter_mut().flat_map(ClassPlan::segments_mut).enumerate() {
         segment.turn = turn;
     }
     plans
+}
+
+/// The rules of all doors, by their numbers.
+pub(crate) fn doors<'a>(
+    policy: &'a Policy,
+    topology: &'a Topology,
+) -> impl Iterator<Item = &'a Admission> {
+    let groups = topology.classes.iter().flat_map(|class| &class.groups);
+    groups.filter_map(|group| policy.groups.rule(group.role)?.admission.as_ref())
+}
+
+fn group_plans(
+    policy: &Policy,
+    class: &RouteClass,
+    doors: &mut impl Iterator<Item = u32>,
+) -> Vec<GroupPlan> {
+    let plan = |group: &Group| {
+        let rule = policy.groups.rule(group.role);
+        let door = rule.and_then(|rule| rule.admission.as_ref());
+        GroupPlan {
+            max: rule.and_then(|rule| rule.max).unwrap_or(u16::MAX),
+            max_same_target: rule
+                .and_then(|rule| rule.max_same_target)
+                .unwrap_or(policy.attempts.max_same_target),
+            strategy: rule.and_then(|rule| rule.strategy).unwrap_or(policy.selection.strategy),
+            door: door.map(|rule| DoorPlan {
+                number: doors.next().expect("fewer doors than numbers"),
+                counts_attempts: rule.counts == Admitted::Attempts,
+            }),
+        }
+    };
+    class.groups.iter().map(plan).collect()
 }
 
 impl ClassPlan {
@@ -73,19 +146,28 @@ impl ClassPlan {
     }
 }
 
-fn class_plan(policy: &Policy, topology: &Topology, class: &RouteClass) -> ClassPlan {
+fn class_plan(
+    policy: &Policy,
+    topology: &Topology,
+    class: &RouteClass,
+    rules: Vec<GroupPlan>,
+) -> ClassPlan {
     let target = |id: TargetId| &topology.targets[usize::from(id.0)];
     // The model the product asked for: whatever serves in its place is a substitution, also
     // when it follows another substitute.
     let model = &target(class.groups[0].targets[0]).model;
     let of_model = |model: &str| -> Vec<Segment> {
         let segment = |(group, targets): (usize, &Vec<TargetId>)| {
-            let targets: Vec<TargetId> = targets
+            let mut targets: Vec<TargetId> = targets
                 .iter()
                 .copied()
                 .filter(|id| target(*id).model == model)
                 .filter(|id| target(*id).capabilities.covers(class.required))
                 .collect();
+            let levels = levels(policy, topology, &mut targets);
+            let rule = &rules[group];
+            let ordered =
+                rule.strategy == Strategy::Ordered && policy.selection.sticky == Sticky::No;
             let anchors = targets.iter().map(|id| mix::anchor(&target(*id).name)).collect();
             let windows = targets.iter().map(|id| target(*id).context_tokens);
             let prices = targets.iter().map(|id| target(*id).price);
@@ -95,6 +177,13 @@ fn class_plan(policy: &Policy, topology: &Topology, class: &RouteClass) -> Class
                 set: targets.iter().copied().collect(),
                 smallest_window: windows.min().unwrap_or(0),
                 dearest: prices.fold(Price::default(), Price::max),
+                takes_first: ordered
+                    && (levels.is_empty() || policy.selection.priority == Priority::Highest),
+                plain: group == 0
+                    && rule.door.is_none()
+                    && policy.selection.groups == GroupOrder::Listed,
+                strategy: rule.strategy,
+                levels,
                 targets,
                 anchors,
             }
@@ -133,5 +222,19 @@ fn class_plan(policy: &Policy, topology: &Topology, class: &RouteClass) -> Class
         has_alternative: reachable > 1,
         equivalent,
         substitutes,
+        most_same_target: rules.iter().map(|rule| rule.max_same_target).max().unwrap_or(1),
+        groups: rules,
     }
+}
+
+/// Brings targets in the order of their priorities, and tells which have the same.
+fn levels(policy: &Policy, topology: &Topology, targets: &mut [TargetId]) -> Vec<TargetSet> {
+    if policy.selection.priority == Priority::Ignored {
+        return Vec::new();
+    }
+    let priority = |id: &TargetId| topology.targets[usize::from(id.0)].priority;
+    targets.sort_by_key(|id| Reverse(priority(id)));
+    let levels = targets.chunk_by(|a, b| priority(a) == priority(b));
+    let levels: Vec<TargetSet> = levels.map(|level| level.iter().copied().collect()).collect();
+    if levels.len() > 1 { levels } else { Vec::new() }
 }

@@ -26,6 +26,13 @@ pub(crate) struct Counts {
     pub(crate) all: u64,
 }
 
+impl Counts {
+    /// Both together.
+    pub(crate) fn and(self, other: Counts) -> Counts {
+        Counts { marked: self.marked + other.marked, all: self.all + other.all }
+    }
+}
+
 impl Rolling {
     /// An empty window of this length.
     pub(crate) fn new(window: Duration) -> Rolling {

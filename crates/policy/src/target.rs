@@ -50,6 +50,8 @@ pub struct Target {
     pub capabilities: Capabilities,
     /// Relative weight for weighted selection; at least 1.
     pub weight: u32,
+    /// Within a group, targets of the highest priority come first.
+    pub priority: u16,
     /// Attempts that may be in flight here as failovers, substitutions or hedges, where declared.
     pub failover_in_flight: Option<u32>,
     /// Attempt latency to expect before anything was seen: a stated prior for the p95.
@@ -170,6 +172,7 @@ pub(crate) mod testing {
             context_tokens: u32::MAX,
             capabilities: Capabilities::NONE,
             weight: 1,
+            priority: 0,
             failover_in_flight: None,
             prior_latency: Duration::from_secs(1),
         }

@@ -51,6 +51,12 @@ impl TargetSet {
         TargetSet(core::array::from_fn(|i| self.0[i] | other.0[i]))
     }
 
+    /// Targets in both sets.
+    #[must_use]
+    pub(crate) fn both(self, other: TargetSet) -> TargetSet {
+        TargetSet(core::array::from_fn(|i| self.0[i] & other.0[i]))
+    }
+
     /// The targets in it, in order of their position.
     pub(crate) fn iter(self) -> impl Iterator<Item = TargetId> {
         (0..MAX_TARGETS as u16).map(TargetId).filter(move |target| self.contains(*target))
@@ -96,6 +102,7 @@ mod tests {
     fn union() {
         let (a, b) = (set(&[1, 70]), set(&[70, 200]));
         assert_eq!(a.union(b), set(&[1, 70, 200]));
+        assert_eq!(a.both(b), set(&[70]));
         assert!(a.meets(b) && !a.meets(set(&[2, 200])));
     }
 }

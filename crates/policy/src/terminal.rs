@@ -56,6 +56,8 @@ impl Stopped {
             StopReason::Deadline if self.class != FailureClass::PartialStream => {
                 FailureClass::DeadlineExhausted
             }
+            // The gateway's own limit, before anything was sent.
+            StopReason::GroupFull if self.attempts == 0 => FailureClass::GatewayDenied,
             _ if self.attempts == 0 => FailureClass::NoEligibleTarget,
             _ => self.class,
         }
@@ -66,6 +68,7 @@ impl Stopped {
     pub(crate) fn status(&self) -> u16 {
         match self.visible_class() {
             FailureClass::NoEligibleTarget if self.all_cooling => 429,
+            FailureClass::GatewayDenied if self.reason == StopReason::GroupFull => 429,
             // The target's own trouble: the caller's key and request are fine.
             FailureClass::UpstreamAuth | FailureClass::TargetMissing => 502,
             FailureClass::Refusal => 200,
@@ -94,6 +97,7 @@ impl Stopped {
             return false;
         }
         match self.visible_class() {
+            FailureClass::GatewayDenied => self.reason == StopReason::GroupFull,
             FailureClass::RateLimited | FailureClass::Overloaded | FailureClass::ServerError => {
                 true
             }

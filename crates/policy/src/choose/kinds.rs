@@ -1,6 +1,6 @@
 //! The kinds of recovery, each with its own terms for the search.
 
-use super::{Choice, Chooser, Refusal, Terms};
+use super::{Choice, Chooser, Refusal, Return, Terms};
 use crate::Duration;
 use crate::config::{FailoverRule, LoopOrder, RecoveryAction, RetryRule, Row, SubstitutionRule};
 use crate::event::StopReason;
@@ -14,7 +14,9 @@ impl Chooser<'_> {
         let tried = self.slots.on_target(self.i, target);
         let in_a_row = if limits.repick_failed { slot.flight.run } else { tried.attempts };
         let once = row.retry == RetryRule::OnceIfIdempotent;
-        if in_a_row >= limits.max_same_target || (once && in_a_row > 1) {
+        if in_a_row >= self.class.groups[usize::from(group)].max_same_target
+            || (once && in_a_row > 1)
+        {
             return self.refuse(StopReason::Attempts);
         }
         let gate = gates::attempts(limits, self.used(tried, group));
@@ -28,6 +30,13 @@ impl Chooser<'_> {
         let wait = self.wait_before(index, true, needed + reserve);
         let (wait, honoured) = self.ask(wait)?;
 
+        if let Some(at) = self.full_until(group) {
+            let mut refusal = Refusal::from(StopReason::GroupFull);
+            let action = Some(RecoveryAction::Retry);
+            refusal.note_return(Return { target, group, action, at }, self.now);
+            self.refusal = self.refusal.and(refusal);
+            return None;
+        }
         if let Some(why) = self.standstill(target) {
             let usable = match why {
                 Standstill::Operator => false,
@@ -64,7 +73,7 @@ impl Chooser<'_> {
             larger_than: 0,
             wait,
         };
-        let found = self.search(&self.class.equivalent, terms)?;
+        let found = self.search_groups(terms)?;
         Some(self.choice(found, terms))
     }
 
@@ -90,7 +99,7 @@ impl Chooser<'_> {
     /// The whole walk again: every target whose failures allow it, the latest included.
     pub(super) fn walk(&mut self, row: Row) -> Option<Choice> {
         let round = self.slot().round.saturating_add(1);
-        if round > self.policy.attempts.max_same_target {
+        if round > self.class.most_same_target {
             return self.refuse(StopReason::Attempts);
         }
         let again = self.any_target(row, round, u32::from(round - 2))?;
@@ -100,7 +109,7 @@ impl Chooser<'_> {
     /// A fresh choice among all targets, the latest included.
     pub(super) fn free_pick(&mut self, row: Row) -> Option<Choice> {
         let index = u32::from(self.slot().attempts.saturating_sub(1));
-        self.any_target(row, self.policy.attempts.max_same_target, index)
+        self.any_target(row, self.class.most_same_target, index)
     }
 
     fn any_target(&mut self, row: Row, rounds: u16, index: u32) -> Option<Choice> {
@@ -118,7 +127,7 @@ impl Chooser<'_> {
             larger_than: 0,
             wait,
         };
-        let found = self.search(&self.class.equivalent, terms)?;
+        let found = self.search_groups(terms)?;
         if found.target != self.slot().flight.target {
             return Some(self.choice(found, terms));
         }
@@ -127,7 +136,7 @@ impl Chooser<'_> {
             return Some(again);
         }
         let others = Terms { latest: false, ..terms };
-        let found = self.search(&self.class.equivalent, others)?;
+        let found = self.search_groups(others)?;
         // The latest target's refusal counts only where no other is found.
         self.refusal = before;
         Some(self.choice(found, others))
@@ -143,7 +152,7 @@ impl Chooser<'_> {
             larger_than: 0,
             wait: Duration::ZERO,
         };
-        let found = self.search(&self.class.equivalent, terms);
+        let found = self.search_groups(terms);
         found.map(|found| self.choice(found, terms)).ok_or(self.refusal)
     }
 
@@ -154,7 +163,7 @@ impl Chooser<'_> {
             _ if limits.repick_failed => u16::MAX,
             LoopOrder::RetryThenFailover | LoopOrder::FailoverThenRetry => 1,
             LoopOrder::WalkThenRetry => self.slot().round,
-            LoopOrder::FreePick => limits.max_same_target,
+            LoopOrder::FreePick => self.class.most_same_target,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The search for the next attempt's target: what is eligible, then what the strategy prefers.
 //! Changes nothing but whose turn it is.
 
+mod groups;
 mod kinds;
 mod room;
 mod search;
@@ -81,6 +82,14 @@ impl Refusal {
     pub(crate) fn note(&mut self, reason: StopReason) {
         self.reason = gates::further(self.reason, reason);
     }
+
+    /// Notes when a target may be had again, where that is known.
+    pub(crate) fn note_return(&mut self, back: Return, now: Instant) {
+        let known = back.at > now && back.at != Instant::FAR_FUTURE;
+        if known && self.earliest.is_none_or(|first| back.at < first.at) {
+            self.earliest = Some(back);
+        }
+    }
 }
 
 impl From<StopReason> for Refusal {
@@ -147,7 +156,7 @@ impl<'a> Chooser<'a> {
         if let Some(found) = self.first_of_equals() {
             return Ok(self.choice(found, terms));
         }
-        let mut found = self.search(&self.class.equivalent, terms);
+        let mut found = self.search_groups(terms);
         if found.is_none() && self.policy.attempts.allow_substitution {
             found = self.search_substitutes(terms);
         }
@@ -190,13 +199,15 @@ impl<'a> Chooser<'a> {
     }
 
     /// Whether an attempt planned for now may still be sent.
-    pub(crate) fn usable(&self, target: TargetId) -> bool {
+    pub(crate) fn usable(&self, target: TargetId, group: u8) -> bool {
         let in_service = match self.standstill(target) {
             None => true,
             Some(Standstill::Operator) => false,
             Some(Standstill::Until(_)) => self.fail_open,
         };
-        in_service && !remaining(self.slot(), self.now).is_zero()
+        in_service
+            && self.full_until(group).is_none()
+            && !remaining(self.slot(), self.now).is_zero()
     }
 
     fn choice(&self, found: Found, terms: Terms) -> Choice {

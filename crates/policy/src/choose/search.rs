@@ -2,7 +2,7 @@
 
 use super::room::{Room, estimated_cost, remaining};
 use super::{Chooser, Found, Refusal, Return, Terms};
-use crate::config::{RecoveryAction, Selection, Sticky, Strategy};
+use crate::config::{RecoveryAction, Sticky};
 use crate::event::StopReason;
 use crate::gates::{self, Gate, Used};
 use crate::health::Standstill;
@@ -19,18 +19,18 @@ impl Chooser<'_> {
     /// there is none.
     pub(super) fn search(&mut self, segments: &[Segment], terms: Terms) -> Option<Found> {
         let mut refusal = Refusal::from(StopReason::NoEligibleTarget);
-        let takes_first = takes_first(&self.policy.selection);
         let room = match terms.action {
             Some(RecoveryAction::Hedge) => self.room_beside(),
             _ => self.room(terms.wait),
         };
         for segment in segments {
             let group = segment.group;
+            let full = self.full_until(group);
             let panic = self.panics(segment);
             let mut eligible = TargetSet::EMPTY;
             for target in segment.targets.iter().copied() {
                 let tried = self.slots.on_target(self.i, target);
-                if self.barred(target, tried, terms, room.tokens) {
+                if self.barred(target, group, tried, terms, room.tokens) {
                     continue;
                 }
                 if let Err(reason) = self.passes(target, group, tried, terms, &room) {
@@ -44,12 +44,18 @@ impl Chooser<'_> {
                         continue;
                     }
                 }
-                if takes_first {
+                if let Some(at) = full {
+                    refusal.note(StopReason::GroupFull);
+                    refusal.note_return(self.back(target, group, terms.action, at), self.now);
+                    continue;
+                }
+                if segment.takes_first {
                     return Some(Found { target, group, panic });
                 }
                 eligible.insert(target);
             }
             if !eligible.is_empty() {
+                let eligible = self.of_priority(segment, eligible);
                 return Some(Found { target: self.pick(segment, eligible), group, panic });
             }
         }
@@ -66,7 +72,7 @@ impl Chooser<'_> {
         let tokens = u64::from(request.input_tokens) + u64::from(request.max_output_tokens);
         let most = || segment.dearest.bill(request.input_tokens, 0, request.max_output_tokens);
         let added = self.now.since(slot.arrived);
-        let alike = segment.group == 0
+        let alike = segment.plain
             && tokens < u64::from(segment.smallest_window)
             && (self.class.ceiling == Money::MAX || most() <= self.class.ceiling)
             && self.health.all_well(segment.set)
@@ -75,19 +81,21 @@ impl Chooser<'_> {
         if !alike {
             return None;
         }
-        let target = match takes_first(&self.policy.selection) {
+        let target = match segment.takes_first {
             true => segment.targets[0],
-            false => self.pick(segment, segment.set),
+            false => self.pick(segment, self.of_priority(segment, segment.set)),
         };
         Some(Found { target, group: segment.group, panic: false })
     }
 
     /// Not considered in this search at all.
-    fn barred(&self, target: TargetId, tried: Tried, terms: Terms, tokens: u64) -> bool {
+    fn barred(&self, target: TargetId, group: u8, tried: Tried, terms: Terms, tokens: u64) -> bool {
         let slot = self.slot();
         let facts = self.target(target);
         let window = facts.context_tokens;
+        let own = self.class.groups[usize::from(group)].max_same_target;
         tried.attempts >= terms.rounds
+            || (tried.attempts >= own && terms.rounds != u16::MAX)
             || (tried.excluded && !self.policy.attempts.repick_failed)
             || (!terms.latest && slot.attempts > 0 && target == slot.flight.target)
             || (window != u32::MAX && tokens > u64::from(window))
@@ -118,6 +126,7 @@ impl Chooser<'_> {
             total: self.slot().attempts,
             on_target: tried.attempts,
             in_group: self.slots.in_group(self.i, group),
+            most_in_group: self.class.groups[usize::from(group)].max,
             in_first_group: self.slots.in_group(self.i, 0),
             first_group: group == 0,
         }
@@ -157,8 +166,7 @@ impl Chooser<'_> {
             draw: || mix::draw(request.salt, Draw::Choice, slot.attempts.into()),
             now: self.now,
         };
-        select::pick(self.policy.selection.strategy, choice)
-            .expect("one of the targets is eligible")
+        select::pick(segment.strategy, choice).expect("one of the targets is eligible")
     }
 
     /// Why a target may not get this attempt now; `None` where it may.
@@ -185,18 +193,21 @@ impl Chooser<'_> {
             if self.health.standing.only_cooling(target, self.now) {
                 refusal.cooling = refusal.cooling.saturating_add(1);
             }
-            let again = action.is_some() && target == self.slot().flight.target;
-            let action = if again { Some(RecoveryAction::Retry) } else { action };
-            let back = Return { target, group, action, at };
-            let known = at > self.now && at != Instant::FAR_FUTURE;
-            if known && refusal.earliest.is_none_or(|first| at < first.at) {
-                refusal.earliest = Some(back);
-            }
+            let at = self.full_until(group).map_or(at, |room| at.max(room));
+            refusal.note_return(self.back(target, group, action, at), self.now);
         }
     }
-}
 
-/// Whether the first eligible target of a group is the choice, so that the rest need no look.
-fn takes_first(selection: &Selection) -> bool {
-    selection.strategy == Strategy::Ordered && selection.sticky == Sticky::No
+    /// A target that may be had again at this time.
+    fn back(
+        &self,
+        target: TargetId,
+        group: u8,
+        action: Option<RecoveryAction>,
+        at: Instant,
+    ) -> Return {
+        let again = action.is_some() && target == self.slot().flight.target;
+        let action = if again { Some(RecoveryAction::Retry) } else { action };
+        Return { target, group, action, at }
+    }
 }

@@ -16,6 +16,7 @@ impl Default for Policy {
             name: String::new(),
             description: String::new(),
             attempts: Attempts::default(),
+            groups: Groups::default(),
             envelope: Envelope::default(),
             timeouts: Timeouts::default(),
             matrix: Matrix::default(),
@@ -184,6 +185,8 @@ impl Default for Selection {
             panic_threshold: Share::ONE,
             substitutes: SubstituteOrder::Proven,
             health_window: Duration::from_secs(60),
+            groups: GroupOrder::Listed,
+            priority: Priority::Highest,
         }
     }
 }

@@ -7,6 +7,7 @@ mod attempts;
 mod breaker;
 mod budget;
 mod defaults;
+mod groups;
 mod matrix;
 mod selection;
 mod side_effects;
@@ -22,9 +23,11 @@ pub use breaker::{
     Ramp, Recooling, Trip,
 };
 pub use budget::{BudgetKind, ChargedTo, RetryBudget};
+pub use groups::{Admission, AdmissionWindow, Admitted, GroupRule, Groups};
 pub use matrix::{Blame, FailoverRule, Matrix, RetryRule, Row, SubstitutionRule};
 pub use selection::{
-    Hedge, Outlier, Replicas, Selection, Sharing, Sticky, Strategy, SubstituteOrder,
+    GroupOrder, Hedge, Outlier, Priority, Replicas, Selection, Sharing, Sticky, Strategy,
+    SubstituteOrder,
 };
 pub use side_effects::SideEffectRule;
 pub use timing::{
@@ -81,6 +84,11 @@ pub struct Policy {
     pub description: String,
     /// How many attempts, where, in which order.
     pub attempts: Attempts,
+    /// What holds for single groups of targets, by the part each plays.
+    // Not written where nothing is said: the data, and so the hash, of a policy without it stays.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Groups::is_default"))]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = Groups::default())))]
+    pub groups: Groups,
     /// Limits on time and money, beside the product's own.
     pub envelope: Envelope,
     /// Time limits of one attempt.

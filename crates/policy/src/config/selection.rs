@@ -16,6 +16,15 @@ pub struct Selection {
     pub substitutes: SubstituteOrder,
     /// How far back `health_score` and the order of substitutes look.
     pub health_window: Duration,
+    /// In which order the groups with targets of the class's own model are tried.
+    // Not written where it is the default: the data, and so the hash, of a policy without it stays.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "GroupOrder::is_default"))]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = GroupOrder::Listed)))]
+    pub groups: GroupOrder,
+    /// What the priorities of targets within a group do.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Priority::is_default"))]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = Priority::Highest)))]
+    pub priority: Priority,
 }
 
 /// The rule that picks one of the eligible targets of a group.
@@ -41,6 +50,58 @@ pub enum Strategy {
     /// Fewest recent failures, in whole percents of the attempts within `health_window`; among equals
     /// the lowest recent latency, targets without data first.
     HealthScore,
+}
+
+/// In which order groups are tried: the first with an eligible target is taken. Among equals as the
+/// product lists them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum GroupOrder {
+    /// As the product lists them.
+    #[default]
+    Listed,
+    /// Fewest recent failures of its targets together, in whole percents of their attempts within
+    /// `health_window`; among equals the lowest recent latency, groups without data first.
+    HealthScore,
+    /// Lowest recent latency of a target in it; groups without data first.
+    LowestLatency,
+    /// Lowest estimated cost of this request at a target in it.
+    Cheapest,
+    /// Fewest attempts in flight from this gateway for each of its targets.
+    LeastInFlight,
+}
+
+impl GroupOrder {
+    #[cfg(feature = "serde")]
+    fn is_default(&self) -> bool {
+        *self == GroupOrder::default()
+    }
+}
+
+/// What the priorities that the product gives the targets of a group do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Priority {
+    /// The strategy chooses among the eligible targets of the highest priority that has any.
+    #[default]
+    Highest,
+    /// The first attempt is for the highest priority, the second for the next one down, and so on to
+    /// the lowest, which has all further ones. Where nothing there is eligible, the highest priority
+    /// below that has something, else the lowest above it.
+    ByAttempt,
+    /// Nothing: the strategy chooses among all.
+    Ignored,
+}
+
+impl Priority {
+    #[cfg(feature = "serde")]
+    fn is_default(&self) -> bool {
+        *self == Priority::default()
+    }
 }
 
 /// In which order approved models are tried as substitutes.

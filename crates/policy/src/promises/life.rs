@@ -165,6 +165,11 @@ impl Life {
         price.bill(self.request.input_tokens, 0, self.request.max_output_tokens)
     }
 
+    /// Whether no attempt of the request went to this group yet.
+    pub(super) fn is_first_in(&self, group: u8) -> bool {
+        self.in_group[usize::from(group)] == 0
+    }
+
     /// Counts an attempt that was allowed.
     pub(super) fn sent(&mut self, send: &Send) {
         self.attempts += 1;
@@ -206,7 +211,7 @@ impl Life {
             format!("attempt {number} follows attempt {}", self.attempts)
         })?;
         self.right_target(send, topology)?;
-        self.within_limits(send, policy)?;
+        self.within_limits(send, policy, topology)?;
         self.within_envelope(send, now, policy, topology)
     }
 
@@ -238,7 +243,12 @@ impl Life {
         }
     }
 
-    fn within_limits(&self, send: &Send, policy: &Policy) -> Result<(), Broken> {
+    fn within_limits(
+        &self,
+        send: &Send,
+        policy: &Policy,
+        topology: &Topology,
+    ) -> Result<(), Broken> {
         let limits = &policy.attempts;
         let number = send.attempt.number;
         let within = |used: u16, most: Option<u16>, field: &str| {
@@ -246,6 +256,14 @@ impl Life {
                 format!("attempt {number} was sent after {used}, beyond attempts.{field}")
             })
         };
+        let group = &self.class(topology).groups[usize::from(send.group)];
+        let rule = policy.groups.rule(group.role);
+        let own = rule.and_then(|rule| rule.max_same_target);
+        within(
+            self.in_group[usize::from(send.group)],
+            rule.and_then(|rule| rule.max),
+            "max (group)",
+        )?;
         let on_target = self.on_target[usize::from(send.target.0)];
         let scoped = match limits.scope {
             BudgetScope::Request => self.attempts,
@@ -254,7 +272,7 @@ impl Life {
         };
         within(scoped, Some(limits.max), "max")?;
         if !limits.repick_failed {
-            within(on_target, Some(limits.max_same_target), "max_same_target")?;
+            within(on_target, own.or(Some(limits.max_same_target)), "max_same_target")?;
         }
         let in_first = self.in_group[0];
         match send.group {

@@ -4,6 +4,7 @@
 //! [`Watched`] feeds events to a router and keeps, from events and actions alone, a second account
 //! of every request. An action that the account does not allow is a [`Broken`] promise.
 
+mod accounts;
 mod life;
 mod watched;
 
@@ -36,6 +37,10 @@ pub enum Promise {
     NoRepeatedWrite,
     /// Attempts stay within each of their limits.
     AttemptLimits,
+    /// Recoveries stay within the shared budgets that time and traffic fill.
+    SharedBudgets,
+    /// Groups let in what they may, and turn nobody away before.
+    Admission,
     /// Nothing starts after a deadline, beyond the added latency or beyond the money.
     Envelope,
     /// No target that is out of service gets an attempt.
@@ -50,7 +55,7 @@ pub enum Promise {
 
 impl Promise {
     /// Every promise, in the order they are told.
-    pub const ALL: [Promise; 12] = [
+    pub const ALL: [Promise; 14] = [
         Promise::OneResult,
         Promise::OneAtATime,
         Promise::RightTarget,
@@ -58,6 +63,8 @@ impl Promise {
         Promise::NoneAfterOutput,
         Promise::NoRepeatedWrite,
         Promise::AttemptLimits,
+        Promise::SharedBudgets,
+        Promise::Admission,
         Promise::Envelope,
         Promise::OutOfService,
         Promise::TimersEnd,
@@ -75,6 +82,8 @@ impl Promise {
             Promise::NoneAfterOutput => "none_after_output",
             Promise::NoRepeatedWrite => "no_repeated_write",
             Promise::AttemptLimits => "attempt_limits",
+            Promise::SharedBudgets => "shared_budgets",
+            Promise::Admission => "admission",
             Promise::Envelope => "envelope",
             Promise::OutOfService => "out_of_service",
             Promise::TimersEnd => "timers_end",
@@ -96,6 +105,12 @@ impl Promise {
             Promise::NoRepeatedWrite => "nothing that may have written is sent again",
             Promise::AttemptLimits => {
                 "attempts, and recoveries in flight, stay within each of their limits"
+            }
+            Promise::SharedBudgets => {
+                "recoveries stay within the shared budgets that time and traffic fill"
+            }
+            Promise::Admission => {
+                "each group lets in no more than its rate, and turns nobody away before"
             }
             Promise::Envelope => {
                 "no attempt starts after a deadline, too late to be wanted, or beyond the money"

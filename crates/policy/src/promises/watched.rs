@@ -7,6 +7,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::hash::{Hash, Hasher};
 
+use super::accounts::Accounts;
 use super::life::Paid;
 use super::{Broken, Life, Promise, Subject};
 use crate::config::{AllUnavailable, BudgetKind, ChargedTo, RecoveryAction};
@@ -45,6 +46,7 @@ pub struct Watched<S> {
     taken_out: Vec<bool>,
     recovery_off: bool,
     open_until: Vec<Option<Instant>>,
+    accounts: Accounts,
     /// The targets of each breaker.
     covers: Arc<[Vec<TargetId>]>,
 }
@@ -61,6 +63,7 @@ impl<S: Subject> Watched<S> {
         Watched {
             taken_out: vec![false; subject.topology().targets.len()],
             open_until: vec![None; covers.len()],
+            accounts: Accounts::new(subject.policy(), subject.topology()),
             covers,
             lives: BTreeMap::new(),
             now: Instant::ZERO,
@@ -307,6 +310,12 @@ impl<S: Subject> Watched<S> {
             Action::Decided { attempt, decision } => {
                 let life = life(&mut self.lives, attempt.request);
                 life.unexplained = false;
+                if let (Decision::Recover { action, wait }, Some(failing)) = (decision, life.latest)
+                    && !wait.is_zero()
+                {
+                    let policy = self.subject.policy();
+                    self.accounts.recovers(action, (failing, None), now, policy)?;
+                }
                 let recovers = matches!(decision, Decision::Recover { .. });
                 let how = || format!("a recovery was decided after attempt {}", attempt.number);
                 Promise::NoneAfterCancel.holds(!(recovers && life.cancelled), how)?;
@@ -342,6 +351,8 @@ impl<S: Subject> Watched<S> {
     fn check_finish(&mut self, request: RequestRef, result: Terminal) -> Result<(), Broken> {
         let Some(life) = self.lives.remove(&request) else { return Ok(()) };
         self.finished += 1;
+        let facts = (self.subject.policy(), self.subject.topology());
+        self.accounts.turns_away(&life.request, &result, self.now, facts)?;
         let kept = |kept: bool, what: &str| {
             Promise::OneResult.holds(kept, || format!("{what}: {result:?}"))
         };
@@ -368,6 +379,18 @@ impl<S: Subject> Watched<S> {
         life.may_send(&send, self.now, policy, topology)?;
         self.in_service(&send)?;
         self.within_shared_budgets(&send, life.latest)?;
+        let first = life.is_first_in(send.group);
+        let facts = (policy, topology);
+        self.accounts.enters(&life.request, &send, first, self.now, facts)?;
+        match (send.recovery, life.latest) {
+            (None, _) => self.accounts.first_attempt(send.target, self.now, policy),
+            (Some(action), Some(failing)) if send.waited.is_zero() => {
+                let pair = (failing, Some(send.target));
+                self.accounts.recovers(action, pair, self.now, policy)?;
+            }
+            // It was decided before, and counted then.
+            (Some(_), _) => {}
+        }
         self::life(&mut self.lives, send.attempt.request).sent(&send);
         Ok(())
     }
@@ -435,7 +458,7 @@ impl<S: Subject> Watched<S> {
     pub fn hash_state<H: Hasher>(&self, state: &mut H) {
         self.subject.hash_state(state);
         (&self.lives, self.now, self.recovery_off).hash(state);
-        (&self.taken_out, &self.open_until).hash(state);
+        (&self.taken_out, &self.open_until, &self.accounts).hash(state);
     }
 }
 

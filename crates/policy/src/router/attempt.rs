@@ -23,6 +23,7 @@ impl Router {
         let permit = self.health.breakers.on_sent(next.target, elsewhere, now, &mut report(out));
         self.health.load.on_sent(next.target);
         self.health.standing.on_sent(next.target, now);
+        self.admit(i, next.group);
         self.slots.count(i, next.target, next.group);
         self.in_flight += 1;
 
@@ -79,6 +80,16 @@ impl Router {
             timeout,
         }));
         self.arm(i, out);
+    }
+
+    /// An attempt goes to a group: it, or the request with its first there, is counted at its door.
+    #[inline]
+    fn admit(&mut self, i: usize, group: u8) {
+        if let Some(door) = self.class(i).groups[usize::from(group)].door
+            && (door.counts_attempts || self.slots.in_group(i, group) == 0)
+        {
+            self.health.doors.admit(door.number, self.now);
+        }
     }
 
     /// How long the attempt in flight may take: its time limit, and for a retry on the first

@@ -48,7 +48,7 @@ impl Router {
         let next = self.slots[i].next;
         self.slots[i].lapse.waited = true;
         let switched_off = next.action.is_some() && self.health.standing.recovery_off();
-        let usable = self.chooser(i, next.fail_open).usable(next.target);
+        let usable = self.chooser(i, next.fail_open).usable(next.target, next.group);
         if usable && !switched_off {
             return self.send(i, next, out);
         }

@@ -2,8 +2,9 @@
 
 use proptest::prelude::*;
 use windtunnel_policy::config::{
-    AllUnavailable, Breaker, BudgetKind, BudgetScope, ChargedTo, FirstToken, Hedge, Jitter,
-    LoopOrder, Outlier, Policy, RecoveryAction, RetryBudget, Sticky, Strategy as Choice, Streaming,
+    Admission, AdmissionWindow, Admitted, AllUnavailable, Breaker, BudgetKind, BudgetScope,
+    ChargedTo, FirstToken, GroupOrder, GroupRule, Groups, Hedge, Jitter, LoopOrder, Outlier,
+    Policy, Priority, RecoveryAction, RetryBudget, Sticky, Strategy as Choice, Streaming,
     SubstituteOrder, TotalCovers, Trip, WaitTooLong,
 };
 use windtunnel_policy::event::{AttemptRef, Event, Request, RequestRef};
@@ -242,6 +243,7 @@ fn target_of((i, facts): (usize, (u8, u32, u32, Option<u32>, bool))) -> Target {
         context_tokens,
         capabilities: if validated { schema } else { Capabilities::NONE },
         weight,
+        priority: (i % 3) as u16,
         failover_in_flight,
         prior_latency: Duration::from_millis(300),
     }
@@ -331,6 +333,49 @@ fn budget() -> impl Strategy<Value = RetryBudget> {
         .prop_map(|(governs, charged_to, kind)| RetryBudget { governs, charged_to, kind })
 }
 
+fn group_rule() -> impl Strategy<Value = GroupRule> {
+    let window = prop::sample::select(vec![
+        AdmissionWindow::Sliding,
+        AdmissionWindow::Minute,
+        AdmissionWindow::Paced(1),
+    ]);
+    let counts = prop::sample::select(vec![Admitted::Requests, Admitted::Attempts]);
+    let admission = (1_u32..8, window, counts).prop_map(|(rpm, window, counts)| Admission {
+        rpm,
+        window,
+        counts,
+    });
+    let strategy = prop::sample::select(vec![Choice::Weighted, Choice::HealthScore]);
+    (
+        prop::option::weighted(0.3, admission),
+        prop::option::weighted(0.3, 1_u16..4),
+        prop::option::weighted(0.3, 1_u16..4),
+        prop::option::weighted(0.3, strategy),
+    )
+        .prop_map(|(admission, max, max_same_target, strategy)| GroupRule {
+            admission,
+            max,
+            max_same_target,
+            strategy,
+        })
+}
+
+fn groups() -> impl Strategy<Value = (Groups, GroupOrder, Priority)> {
+    let orders = vec![
+        GroupOrder::Listed,
+        GroupOrder::HealthScore,
+        GroupOrder::LowestLatency,
+        GroupOrder::Cheapest,
+        GroupOrder::LeastInFlight,
+    ];
+    let priorities = vec![Priority::Highest, Priority::ByAttempt, Priority::Ignored];
+    let fallbacks = prop::collection::vec(group_rule(), 0..2);
+    ((group_rule(), fallbacks), prop::sample::select(orders), prop::sample::select(priorities))
+        .prop_map(|((primary, fallbacks), order, priority)| {
+            (Groups { primary, fallbacks, ..Groups::default() }, order, priority)
+        })
+}
+
 fn policy() -> impl Strategy<Value = Policy> {
     let limit = || prop::option::of(200_u64..3_000);
     let timing = (limit(), limit(), limit(), any::<bool>(), any::<bool>());
@@ -371,8 +416,8 @@ fn policy() -> impl Strategy<Value = Policy> {
         any::<bool>(),
         any::<bool>(),
     );
-    (attempts(), timing, waits, health, choice, rest).prop_map(
-        |(attempts, timing, waits, health, choice, rest)| {
+    (attempts(), timing, waits, health, choice, rest, groups()).prop_map(
+        |(attempts, timing, waits, health, choice, rest, groups)| {
             let ms = |limit: Option<u64>| limit.map(Duration::from_millis);
             let mut p = Policy { attempts, ..Policy::default() };
             p.timeouts.attempt = ms(timing.0);
@@ -409,6 +454,7 @@ fn policy() -> impl Strategy<Value = Policy> {
                 prior: Some(Duration::from_millis(prior)),
             });
             p.selection.substitutes = rest.2;
+            (p.groups, p.selection.groups, p.selection.priority) = groups;
             if rest.3 {
                 p.streaming = Streaming::BufferThenRelease;
             }

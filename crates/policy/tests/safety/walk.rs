@@ -2,8 +2,9 @@
 //! under watch.
 
 use windtunnel_policy::config::{
-    AllUnavailable, Backoff, Breaker, BudgetKind, ChargedTo, Hedge, Jitter, LoopOrder, Policy,
-    RecoveryAction, RetryBudget, SideEffectRule, Streaming, Trip,
+    Admission, Admitted, AllUnavailable, Backoff, Breaker, BudgetKind, ChargedTo, GroupOrder,
+    GroupRule, Hedge, Jitter, LoopOrder, Policy, RecoveryAction, RetryBudget, SideEffectRule,
+    Streaming, Trip,
 };
 use windtunnel_policy::event::{AttemptRef, Event, Request, RequestRef};
 use windtunnel_policy::outcome::{Answer, Execution, Failure, FailureClass, Phase, Usage};
@@ -104,6 +105,17 @@ fn shared_budgets_and_a_tight_envelope() {
         ),
     ];
     assert!(walk_all(tight, topology(SideEffects::None)) > 1_000);
+}
+
+#[test]
+fn groups_with_doors_and_limits_of_their_own() {
+    let mut grouped = policy(LoopOrder::RetryThenFailover);
+    let door = |rpm| Admission { rpm, window: Default::default(), counts: Admitted::Attempts };
+    grouped.groups.primary = GroupRule { admission: Some(door(2)), ..GroupRule::default() };
+    let fallback = GroupRule { max_same_target: Some(1), max: Some(1), ..GroupRule::default() };
+    grouped.groups.fallbacks = vec![fallback];
+    grouped.selection.groups = GroupOrder::LeastInFlight;
+    assert!(walk_all(grouped, topology(SideEffects::None)) > 1_000);
 }
 
 #[test]
@@ -260,6 +272,7 @@ fn topology(side_effects: SideEffects) -> Topology {
         context_tokens,
         capabilities: schema,
         weight: 1,
+        priority: 0,
         failover_in_flight: None,
         prior_latency: Duration::from_millis(20),
     };

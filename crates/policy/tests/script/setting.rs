@@ -84,6 +84,7 @@ fn target(name: &str, facts: &[&str]) -> Result<Target, String> {
         context_tokens: number("context", u32::MAX.into())? as u32,
         capabilities: capabilities(value(facts, "can").unwrap_or(""))?,
         weight: number("weight", 1)? as u32,
+        priority: number("priority", 0)? as u16,
         failover_in_flight: value(facts, "failover_in_flight").and_then(|n| n.parse().ok()),
         prior_latency: parse_duration(value(facts, "prior").unwrap_or("1s"))?,
     })

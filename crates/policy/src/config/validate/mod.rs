@@ -1,5 +1,6 @@
 //! What a policy must hold beyond its types.
 
+mod groups;
 mod health;
 mod unsupported;
 
@@ -44,6 +45,7 @@ impl Policy {
     pub fn validate(&self) -> Result<(), Vec<Problem>> {
         let mut found = Problems(Vec::new());
         attempts(&self.attempts, &mut found);
+        groups::check(&self.groups, &mut found);
         envelope(&self.envelope, &mut found);
         timeouts(&self.timeouts, &mut found);
         matrix(&self.matrix, &mut found);
