@@ -1,7 +1,7 @@
 //! Rebuilds the binary when a file it carries changes.
 
 fn main() {
-    for folder in ["drills", "models", "policies", "scenarios"] {
+    for folder in ["drills", "models", "policies", "scenarios", "spaces"] {
         println!("cargo::rerun-if-changed={folder}");
     }
 }

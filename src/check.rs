@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::input::{InputError, SourceFile, read_yaml, top_level_keys};
-use crate::library::{Kind, find};
+use crate::library::{Kind, find, load_policy};
 use crate::lint::{self, PolicyFile};
 use crate::profile::Profile;
 use crate::scenario::{ModelCard, Scenario};
 use crate::schema;
+use crate::space::Space;
 
 /// What checking some files found.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -89,8 +90,16 @@ fn read(path: &Path) -> Result<Part, InputError> {
         Kind::Policy => return Ok(Part::Policy(Box::new(PolicyFile::read(file)?))),
         Kind::Card => drop(ModelCard::read(&file)?),
         Kind::Profile => drop(Profile::read(&file)?),
+        Kind::Space => check_space(file)?,
     }
     Ok(Part::Other(kind))
+}
+
+/// Holds a space against the policy it names, or the documented default.
+fn check_space(file: SourceFile) -> Result<(), InputError> {
+    let space = Space::read(file)?;
+    let base = space.base_policy()?.map_or_else(|| load_policy("conservative"), Ok)?;
+    space.around(&base).map(drop)
 }
 
 /// The file, or the shipped one of this name.
@@ -121,7 +130,7 @@ pub fn kind_of(file: &SourceFile) -> Result<Kind, InputError> {
     best.1.ok_or_else(|| {
         InputError::new(
             &file.name,
-            "is neither a scenario, nor a policy, a model card or a profile",
+            "is neither a scenario, nor a policy, a model card, a profile or a space",
         )
         .fix("`windtunnel schema` prints what each holds")
     })

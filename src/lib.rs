@@ -25,6 +25,7 @@ mod resolve;
 pub mod scenario;
 pub mod schema;
 pub mod simulation;
+pub mod space;
 pub mod stats;
 pub mod story;
 pub mod trace;

@@ -11,6 +11,7 @@ static DRILLS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/drills");
 static MODELS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/models");
 static POLICIES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/policies");
 static SCENARIOS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/scenarios");
+static SPACES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/spaces");
 
 /// What a file is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -23,6 +24,8 @@ pub enum Kind {
     Card,
     /// `models/traffic/*`.
     Profile,
+    /// `spaces/*.yaml`.
+    Space,
 }
 
 /// A shipped file.
@@ -38,7 +41,8 @@ pub struct Shipped {
 
 impl Kind {
     /// Every kind, in the order they are listed.
-    pub const ALL: [Kind; 4] = [Kind::Scenario, Kind::Policy, Kind::Card, Kind::Profile];
+    pub const ALL: [Kind; 5] =
+        [Kind::Scenario, Kind::Policy, Kind::Card, Kind::Profile, Kind::Space];
 
     /// The word for it in messages.
     pub const fn noun(self) -> &'static str {
@@ -47,6 +51,7 @@ impl Kind {
             Kind::Policy => "policy",
             Kind::Card => "model card",
             Kind::Profile => "traffic profile",
+            Kind::Space => "space",
         }
     }
 
@@ -57,6 +62,7 @@ impl Kind {
             Kind::Policy => "policies",
             Kind::Card => "models",
             Kind::Profile => "models/traffic",
+            Kind::Space => "spaces",
         }
     }
 
@@ -66,6 +72,7 @@ impl Kind {
             Kind::Policy => Some(&POLICIES),
             Kind::Card => Some(&MODELS),
             Kind::Profile => MODELS.get_dir("traffic"),
+            Kind::Space => Some(&SPACES),
         }
     }
 }

@@ -6,6 +6,7 @@ use windtunnel_policy::config::Policy;
 use crate::library::Kind;
 use crate::profile::Profile;
 use crate::scenario::{ModelCard, ScenarioFile};
+use crate::space::SpaceFile;
 
 /// The JSON Schema (draft 2020-12) of this kind of file.
 pub fn schema(kind: Kind) -> Schema {
@@ -14,6 +15,7 @@ pub fn schema(kind: Kind) -> Schema {
         Kind::Policy => schemars::schema_for!(Policy),
         Kind::Card => schemars::schema_for!(ModelCard),
         Kind::Profile => schemars::schema_for!(Profile),
+        Kind::Space => schemars::schema_for!(SpaceFile),
     }
 }
 

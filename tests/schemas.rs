@@ -15,6 +15,7 @@ fn schema_path(kind: Kind) -> PathBuf {
         Kind::Policy => "policy",
         Kind::Card => "model",
         Kind::Profile => "profile",
+        Kind::Space => "space",
     };
     Path::new(ROOT).join(format!("docs/schema/{word}.schema.json"))
 }

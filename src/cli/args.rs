@@ -276,4 +276,6 @@ pub(super) enum SchemaKind {
     Model,
     /// Traffic profiles.
     Profile,
+    /// Spaces of policies for `sweep`.
+    Space,
 }

@@ -71,6 +71,7 @@ pub(super) fn schema(kind: SchemaKind) -> Outcome {
         SchemaKind::Policy => Kind::Policy,
         SchemaKind::Model => Kind::Card,
         SchemaKind::Profile => Kind::Profile,
+        SchemaKind::Space => Kind::Space,
     };
     print(&schema_text(kind))?;
     Ok(0)

@@ -139,6 +139,9 @@ purposes! {
     Split = 70,
     /// Which replica of the gateway serves a session.
     Replica = 71,
+
+    /// Where a variant of a sampled space lies in a dimension.
+    Variant = 80,
 }
 
 #[cfg(test)]

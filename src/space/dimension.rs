@@ -1,0 +1,239 @@
+//! One thing that varies, checked.
+
+use serde_json::Value;
+
+use super::expression::Expression;
+use super::file::{Space, Vary};
+use super::path::FieldPath;
+use super::range::Span;
+use super::schema_walk::{self, Leads, NoSuchField};
+use crate::input::InputError;
+
+/// More values of one dimension are refused.
+const MOST_VALUES: u64 = 100_000;
+
+/// One thing that varies.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Dimension {
+    /// The field's path, or the choice's name.
+    pub name: String,
+    /// The fields it sets, in some or all of its values.
+    pub fields: Vec<FieldPath>,
+    pub(super) domain: Domain,
+    pub(super) when: Option<Expression>,
+    /// By field.
+    leads: Vec<Vec<Leads>>,
+}
+
+/// What it can be.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Domain {
+    /// One of these, each a name and what it sets by position of the field.
+    Listed(Vec<(String, Vec<(usize, Value)>)>),
+    /// A number.
+    Range(Span),
+}
+
+impl Dimension {
+    /// Checks the entry at this position of a space.
+    ///
+    /// # Errors
+    /// What is wrong with it, at its place.
+    pub(super) fn new(space: &Space, position: usize) -> Result<Dimension, InputError> {
+        let entry = &space.file.vary[position];
+        let refuse = |key: &str, message: &str, fix: &str| {
+            Err(space.mistake(position, key, message).fix(fix))
+        };
+        let given = [entry.values.is_some(), entry.range.is_some(), entry.options.is_some()];
+        if given.iter().filter(|given| **given).count() != 1 {
+            return refuse(
+                "",
+                "needs one of `values`, `range` and `options`",
+                "give a field `values` or a `range`, and a choice its `options`",
+            );
+        }
+        let when = entry
+            .when
+            .as_deref()
+            .map(Expression::parse)
+            .transpose()
+            .map_err(|message| space.mistake(position, "when", message))?;
+        let (name, fields, domain) = match (&entry.field, &entry.choice) {
+            (Some(field), None) if entry.options.is_none() => {
+                let path = FieldPath::parse(field)
+                    .map_err(|message| space.mistake(position, "field", message))?;
+                let domain = match &entry.range {
+                    Some(_) => Domain::Range(span(space, position, entry)?),
+                    None => listed(space, position, entry)?,
+                };
+                (path.to_string(), vec![path], domain)
+            }
+            (None, Some(choice)) if entry.options.is_some() => {
+                let (fields, domain) = options(space, position, entry)?;
+                (choice.clone(), fields, domain)
+            }
+            _ => {
+                return refuse(
+                    "",
+                    "is neither a field nor a choice",
+                    "write `field:` with `values` or `range`, or `choice:` with `options`",
+                );
+            }
+        };
+        let mut leads = Vec::new();
+        for field in &fields {
+            let key = if entry.field.is_some() { "field" } else { "options" };
+            let nowhere =
+                |NoSuchField { message, fix }| space.mistake(position, key, message).fix(fix);
+            leads.push(schema_walk::steps(field).map_err(nowhere)?);
+        }
+        Ok(Dimension { name, fields, domain, when, leads })
+    }
+
+    /// How many values it has; `None` where it has as many as its unit is fine.
+    pub fn size(&self) -> Option<u64> {
+        match &self.domain {
+            Domain::Listed(values) => Some(values.len() as u64),
+            Domain::Range(span) => span.points.as_ref().map(|points| points.len() as u64),
+        }
+    }
+
+    /// The level at a coordinate from 0 (included) to 1 (excluded).
+    pub fn level_at(&self, coordinate: f64) -> u64 {
+        let pick = |count: usize| ((coordinate * count as f64) as usize).min(count - 1);
+        match &self.domain {
+            Domain::Listed(values) => pick(values.len()) as u64,
+            Domain::Range(span) => match &span.points {
+                Some(points) => points[pick(points.len())],
+                None => span.at(coordinate),
+            },
+        }
+    }
+
+    /// The level of this number of those it has.
+    ///
+    /// # Panics
+    /// Where it has not so many, or no number of them.
+    pub fn level_of(&self, number: u64) -> u64 {
+        match &self.domain {
+            Domain::Listed(values) => {
+                assert!(number < values.len() as u64, "a value of the list");
+                number
+            }
+            Domain::Range(span) => {
+                span.points.as_ref().expect("a range cut into points")[number as usize]
+            }
+        }
+    }
+
+    /// The coordinate in the middle of what [`Dimension::level_at`] makes this level.
+    pub fn coordinate_of(&self, level: u64) -> f64 {
+        let middle = |position: usize, count: usize| (position as f64 + 0.5) / count as f64;
+        match &self.domain {
+            Domain::Listed(values) => middle(level as usize, values.len()),
+            Domain::Range(span) => match &span.points {
+                Some(points) => middle(points.partition_point(|p| *p < level), points.len()),
+                None => span.share_of(level),
+            },
+        }
+    }
+
+    /// True where values have an order and a distance.
+    pub fn is_range(&self) -> bool {
+        matches!(self.domain, Domain::Range(_))
+    }
+
+    /// A level in words: the value, or the option's name.
+    pub fn show(&self, level: u64) -> String {
+        match &self.domain {
+            Domain::Listed(values) => values[level as usize].0.clone(),
+            Domain::Range(span) => text_of(&span.value(level)),
+        }
+    }
+
+    /// What a level sets.
+    pub(super) fn sets(&self, level: u64) -> Vec<(&FieldPath, &[Leads], Value)> {
+        let at = |field: usize, value| (&self.fields[field], self.leads[field].as_slice(), value);
+        match &self.domain {
+            Domain::Listed(values) => {
+                let sets = &values[level as usize].1;
+                sets.iter().map(|(field, value)| at(*field, value.clone())).collect()
+            }
+            Domain::Range(span) => vec![at(0, span.value(level))],
+        }
+    }
+}
+
+/// A value of a policy on one line.
+pub(super) fn text_of(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Null => "none".into(),
+        other => other.to_string(),
+    }
+}
+
+fn span(space: &Space, position: usize, entry: &Vary) -> Result<Span, InputError> {
+    let range = entry.range.as_ref().expect("an entry with a range");
+    let wrong = |message: String| space.mistake(position, "range", message);
+    let mut span = Span::new(&range.from, &range.to, range.scale).map_err(wrong)?;
+    match (range.count, &range.step) {
+        (Some(_), Some(_)) => {
+            return Err(wrong("has both `count` and `step`".into()).fix("leave one out"));
+        }
+        (Some(count), None) if !(2..=MOST_VALUES).contains(&count) => {
+            return Err(wrong(format!("`count` is 2 to {MOST_VALUES}, found {count}")));
+        }
+        (Some(count), None) => span.cut(count),
+        (None, Some(step)) => span.step(step).map_err(wrong)?,
+        (None, None) => {}
+    }
+    Ok(span)
+}
+
+fn listed(space: &Space, position: usize, entry: &Vary) -> Result<Domain, InputError> {
+    let values = entry.values.as_ref().expect("an entry with values");
+    if values.is_empty() {
+        return Err(space.mistake(position, "values", "has no values"));
+    }
+    if let Some(twice) = (1..values.len()).find(|&i| values[..i].contains(&values[i])) {
+        let message = format!("`{}` is given twice", text_of(&values[twice]));
+        return Err(space.mistake(position, "values", message).fix("leave one out"));
+    }
+    let all = values.iter().map(|value| (text_of(value), vec![(0, value.clone())]));
+    Ok(Domain::Listed(all.collect()))
+}
+
+fn options(
+    space: &Space,
+    position: usize,
+    entry: &Vary,
+) -> Result<(Vec<FieldPath>, Domain), InputError> {
+    let options = entry.options.as_ref().expect("an entry with options");
+    let wrong = |message: String| space.mistake(position, "options", message);
+    if options.is_empty() {
+        return Err(wrong("has no options".into()));
+    }
+    let mut fields: Vec<FieldPath> = Vec::new();
+    let mut listed = Vec::new();
+    for (number, option) in options.iter().enumerate() {
+        if options[..number].iter().any(|earlier| earlier.name == option.name) {
+            return Err(wrong(format!("`{}` is given twice", option.name)));
+        }
+        let mut sets = Vec::new();
+        for (path, value) in &option.set {
+            let path = FieldPath::parse(path).map_err(wrong)?;
+            let known = fields.iter().position(|field| *field == path);
+            let field = known.unwrap_or_else(|| {
+                fields.push(path);
+                fields.len() - 1
+            });
+            sets.push((field, value.clone()));
+        }
+        listed.push((option.name.clone(), sets));
+    }
+    if fields.is_empty() {
+        return Err(wrong("no option sets a field".into()));
+    }
+    Ok((fields, Domain::Listed(listed)))
+}

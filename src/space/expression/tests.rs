@@ -1,0 +1,74 @@
+use windtunnel_policy::config::Policy;
+
+use super::super::document::document;
+use super::Expression;
+use crate::library::load_policy;
+
+fn conservative() -> Policy {
+    load_policy("conservative").unwrap()
+}
+
+fn holds(text: &str) -> Result<bool, String> {
+    Expression::parse(text)?.holds(&document(&conservative()))
+}
+
+/// conservative: attempts.max 3, first_token 8 s, backoff 250 ms to 8 s, ordered, no hedge, no
+/// deadline of its own, budget share 20 %.
+#[test]
+fn conditions_hold_or_do_not() {
+    for (text, wanted) in [
+        ("attempts.max == 3", true),
+        ("attempts.max - 1 >= attempts.max_same_target", true),
+        ("timeouts.first_token * attempts.max <= 24s", true),
+        ("timeouts.first_token * attempts.max < 24s", false),
+        ("2 + 3 * 4 == 14", true),
+        ("(2 + 3) * 4 == 20", true),
+        ("10 - 3 - 2 == 5", true),
+        ("backoff.max / backoff.base == 32", true),
+        ("1m == 60s and 1s == 1000ms", true),
+        ("selection.strategy == 'ordered'", true),
+        ("selection.strategy == 'weighted' or attempts.allow_retry", true),
+        ("not attempts.allow_retry", false),
+        ("not attempts.max == 2", true),
+        ("hedge == none", true),
+        ("backoff != none and retry_budgets != none", true),
+        ("hedge != none and attempts.max == 3", false),
+        ("retry_budgets[0].kind.ratio.share <= 20%", true),
+        ("retry_budgets[0].kind.ratio.share > 0.2", false),
+        ("retry_budgets[0].kind == 'ratio'", true),
+        ("breakers[0].trip[0] == \"rate_over_time\"", true),
+        // No limit limits nothing.
+        ("timeouts.first_token * 100 <= envelope.deadline_total", true),
+        ("envelope.deadline_total == none", true),
+        ("hedge.at_least >= 1s", true),
+    ] {
+        assert_eq!(holds(text), Ok(wanted), "{text}");
+    }
+}
+
+#[test]
+fn what_does_not_go_together_is_refused() {
+    for (text, wanted) in [
+        ("attempts.max", "expected a comparison, found a number"),
+        ("attempts.max <= 3s", "`<=` does not go between a number and a duration"),
+        ("backoff.base * backoff.max <= 3s", "`*` does not go between a duration and a duration"),
+        ("attempts.max / 0 == 1", "divides by zero"),
+        (
+            "backoff == attempts",
+            "`==` does not go between a part of the policy and a part of the policy",
+        ),
+        ("attempts.max and true", "`and` takes a comparison, found a number"),
+        ("attempts.max == ", "the condition ends too early"),
+        ("(attempts.max == 3", "the condition ends too early"),
+        ("attempts.max == 3 3", "`3` is not expected here"),
+        ("attempts.max = 3", "`=` has no meaning in a condition"),
+        ("'x", "a quotation mark is not closed"),
+        ("== 3", "expected a field or a figure, found `==`"),
+    ] {
+        assert_eq!(holds(text), Err(wanted.into()), "{text}");
+    }
+    let unknown = holds("attempts.maxx == 3").unwrap_err();
+    assert!(unknown.contains("did you mean `attempts.max`?"), "{unknown}");
+    let deep = format!("{}1{}", "(".repeat(100), ")".repeat(100));
+    assert!(holds(&deep).unwrap_err().contains("nested deeper"));
+}

@@ -1,0 +1,165 @@
+//! Which fields a policy can have: paths held against the schema of policy files.
+
+use std::sync::OnceLock;
+
+use serde_json::Value;
+use windtunnel_policy::config::Policy;
+
+use super::path::{FieldPath, Step};
+use crate::input::did_you_mean;
+
+/// How a step leads on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Leads {
+    /// To a field, which may be absent so far.
+    Field,
+    /// Into the value of an enum, which must be there.
+    Value,
+    /// To an element of a list, which must be there.
+    Element,
+}
+
+/// A path that leads nowhere.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct NoSuchField {
+    pub(super) message: String,
+    pub(super) fix: String,
+}
+
+/// How each step of a path leads on.
+///
+/// # Errors
+/// The first step that leads nowhere in any policy, with the nearest name.
+pub(super) fn steps(path: &FieldPath) -> Result<Vec<Leads>, NoSuchField> {
+    let root = policy_schema();
+    let mut here = alternatives(root, root);
+    let mut leads = Vec::new();
+    for (position, step) in path.steps().iter().enumerate() {
+        let mut next = Vec::new();
+        let mut kind = Leads::Field;
+        match step {
+            Step::Key(key) => {
+                for Alternative { schema, of_enum } in &here {
+                    if let Some(below) = schema.get("properties").and_then(|p| p.get(key)) {
+                        next.extend(alternatives(root, below));
+                        kind = if *of_enum { Leads::Value } else { Leads::Field };
+                    }
+                }
+            }
+            Step::Index(_) => {
+                kind = Leads::Element;
+                for below in here.iter().filter_map(|a| a.schema.get("items")) {
+                    next.extend(alternatives(root, below));
+                }
+            }
+        }
+        if next.is_empty() {
+            return Err(nowhere(path, position, &here));
+        }
+        leads.push(kind);
+        here = next;
+    }
+    Ok(leads)
+}
+
+/// One of the shapes a value may have.
+struct Alternative {
+    schema: &'static Value,
+    /// It is one of the values of an enum.
+    of_enum: bool,
+}
+
+fn policy_schema() -> &'static Value {
+    static SCHEMA: OnceLock<Value> = OnceLock::new();
+    SCHEMA.get_or_init(|| schemars::schema_for!(Policy).to_value())
+}
+
+fn alternatives(root: &'static Value, schema: &'static Value) -> Vec<Alternative> {
+    if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
+        let pointer = reference.trim_start_matches('#');
+        return root.pointer(pointer).map(|s| alternatives(root, s)).unwrap_or_default();
+    }
+    let list = |key: &str| schema.get(key).and_then(Value::as_array);
+    if let Some(any) = list("anyOf") {
+        return any.iter().flat_map(|one| alternatives(root, one)).collect();
+    }
+    if let Some(one) = list("oneOf") {
+        return one.iter().map(|schema| Alternative { schema, of_enum: true }).collect();
+    }
+    vec![Alternative { schema, of_enum: false }]
+}
+
+fn nowhere(path: &FieldPath, position: usize, here: &[Alternative]) -> NoSuchField {
+    let before = path.head(position);
+    match &path.steps()[position] {
+        Step::Index(_) => NoSuchField {
+            message: format!("`{path}` leads nowhere: `{before}` is no list"),
+            fix: format!("write `{before}` without a number"),
+        },
+        Step::Key(key) => {
+            let properties = here.iter().filter_map(|a| a.schema.get("properties")?.as_object());
+            let known: Vec<&str> = properties.flat_map(|p| p.keys().map(String::as_str)).collect();
+            if known.is_empty() {
+                let is_list = here.iter().any(|a| a.schema.get("items").is_some());
+                let fix = match is_list {
+                    true => format!("name an element of the list, such as `{before}[0].{key}`"),
+                    false => format!("vary `{before}` itself"),
+                };
+                return NoSuchField {
+                    message: format!("`{path}` leads nowhere: `{before}` has no fields"),
+                    fix,
+                };
+            }
+            let prefix = if before.is_empty() { String::new() } else { format!("{before}.") };
+            let full: Vec<String> = known.iter().map(|name| format!("{prefix}{name}")).collect();
+            let wrong = format!("{prefix}{key}");
+            NoSuchField {
+                message: format!("a policy has no field `{path}`"),
+                fix: match crate::input::nearest(key, known.iter().copied()) {
+                    Some(name) => format!("did you mean `{prefix}{name}`?"),
+                    None => did_you_mean(&wrong, "field", full.iter().map(String::as_str)),
+                },
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn walk(path: &str) -> Result<Vec<Leads>, NoSuchField> {
+        steps(&FieldPath::parse(path).unwrap())
+    }
+
+    #[test]
+    fn every_kind_of_step() {
+        use Leads::{Element, Field, Value};
+        assert_eq!(walk("backoff.base"), Ok(vec![Field, Field]));
+        assert_eq!(
+            walk("breakers[0].trip[1].rate_over_time.window"),
+            Ok(vec![Field, Element, Field, Element, Value, Field])
+        );
+        assert_eq!(walk("matrix.rate_limited.retry"), Ok(vec![Field; 3]));
+        assert_eq!(walk("hedge.at_least"), Ok(vec![Field; 2]));
+        assert_eq!(walk("retry_budgets[0].kind.ratio.share").map(|s| s[3]), Ok(Value));
+    }
+
+    #[test]
+    fn unknown_names_are_refused_with_the_nearest() {
+        for (path, fix) in [
+            ("backof.base", "did you mean `backoff`?"),
+            ("backoff.bas", "did you mean `backoff.base`?"),
+            ("breakers.open_for", "name an element of the list, such as `breakers[0].open_for`"),
+            ("backoff.base.x", "vary `backoff.base` itself"),
+            ("backoff[0]", "write `backoff` without a number"),
+            (
+                "breakers[0].trip[0].rate_over_tme",
+                "did you mean `breakers[0].trip[0].rate_over_time`?",
+            ),
+            ("matrix.rate_limitd", "did you mean `matrix.rate_limited`?"),
+        ] {
+            assert_eq!(walk(path).unwrap_err().fix, fix, "{path}");
+        }
+    }
+}

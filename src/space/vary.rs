@@ -1,0 +1,102 @@
+//! `--vary FIELD=VALUES` in one argument.
+
+use serde_json::Value;
+
+use super::file::{Range, Scale, Vary};
+use crate::input::{InputError, SourceFile, read_yaml};
+
+/// Reads an argument: `FIELD=A,B,C`, or `FIELD=LOW..HIGH` with `:log`, `:COUNT` or `:step=STEP`
+/// behind it.
+///
+/// # Errors
+/// What is wrong with it, and how such an argument looks.
+pub(super) fn parse(argument: &str) -> Result<Vary, InputError> {
+    let refuse = |message: String| {
+        InputError::new("--vary", message).at(1, 1, argument).fix(
+            "write `FIELD=LOW..HIGH`, `FIELD=LOW..HIGH:log`, `FIELD=LOW..HIGH:COUNT`, \
+             `FIELD=LOW..HIGH:step=STEP` or `FIELD=A,B,C`",
+        )
+    };
+    let (field, values) = argument
+        .split_once('=')
+        .ok_or_else(|| refuse("has no `=` between the field and its values".into()))?;
+    let field = Some(field.trim().to_owned());
+    if values.trim().is_empty() {
+        return Err(refuse("has no values".into()));
+    }
+    let is_range = !values.trim_start().starts_with(['[', '{']);
+    if let Some((low, rest)) = values.split_once("..").filter(|_| is_range) {
+        let range = range(low, rest).map_err(refuse)?;
+        return Ok(Vary { field, range: Some(range), ..Vary::default() });
+    }
+    let list = match values.trim_start().starts_with('[') {
+        true => values.to_owned(),
+        false => format!("[{values}]"),
+    };
+    let values = match yaml(&list) {
+        Ok(Value::Array(values)) => values,
+        Ok(_) => return Err(refuse("the values are no list".into())),
+        Err(message) => return Err(refuse(message)),
+    };
+    Ok(Vary { field, values: Some(values), ..Vary::default() })
+}
+
+fn range(low: &str, rest: &str) -> Result<Range, String> {
+    let mut parts = rest.split(':');
+    let high = parts.next().unwrap_or_default();
+    let mut range =
+        Range { from: yaml(low)?, to: yaml(high)?, scale: Scale::Linear, count: None, step: None };
+    for part in parts {
+        match part.trim() {
+            "log" => range.scale = Scale::Log,
+            "linear" => range.scale = Scale::Linear,
+            part => match (part.strip_prefix("step="), part.parse()) {
+                (Some(step), _) => range.step = Some(yaml(step)?),
+                (None, Ok(count)) => range.count = Some(count),
+                _ => return Err(format!("`{part}` is neither `log`, nor a count, nor `step=…`")),
+            },
+        }
+    }
+    Ok(range)
+}
+
+fn yaml(text: &str) -> Result<Value, String> {
+    if text.trim().is_empty() {
+        return Err("an end of the range is missing".into());
+    }
+    let file = SourceFile { name: String::new(), text: text.trim().into(), folder: None };
+    read_yaml(&file).map_err(|error| format!("`{}`: {}", text.trim(), error.message()))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn ranges_and_lists() {
+        let got = parse("backoff.base=50ms..2s:log:7").unwrap();
+        let want = Range {
+            from: json!("50ms"),
+            to: json!("2s"),
+            scale: Scale::Log,
+            count: Some(7),
+            step: None,
+        };
+        assert_eq!((got.field.as_deref(), got.range), (Some("backoff.base"), Some(want)));
+        let stepped = parse("attempts.max=1..9:step=2").unwrap().range.unwrap();
+        assert_eq!((stepped.from, stepped.step), (json!(1), Some(json!(2))));
+        let listed = parse("hedge=null, {after_quantile: 95%, at_least: 1s}").unwrap();
+        let wanted = vec![json!(null), json!({"after_quantile": "95%", "at_least": "1s"})];
+        assert_eq!(listed.values, Some(wanted));
+        assert_eq!(parse("a=[true, 1]").unwrap().values, Some(vec![json!(true), json!(1)]));
+    }
+
+    #[test]
+    fn what_is_neither_is_refused() {
+        for bad in ["a", "a=", "a=1..", "a=..2", "a=1..2:fast", "a={", "a=1..2:step="] {
+            assert!(parse(bad).is_err(), "{bad}");
+        }
+    }
+}
