@@ -28,6 +28,7 @@ pub mod simulation;
 pub mod space;
 pub mod stats;
 pub mod story;
+pub mod sweep;
 pub mod trace;
 pub mod verify;
 pub mod weather;

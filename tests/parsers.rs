@@ -5,9 +5,10 @@ use std::sync::OnceLock;
 use proptest::prelude::*;
 use windtunnel::check::kind_of;
 use windtunnel::input::{InputError, SourceFile};
-use windtunnel::library::{Kind, list, read_policy};
+use windtunnel::library::{Kind, list, load_policy, read_policy};
 use windtunnel::profile::Profile;
 use windtunnel::scenario::{ModelCard, Scenario, TraceColumns, TraceLayout};
+use windtunnel::space::{Method, Plan, Sampling, Space};
 use windtunnel::stats::{Dimension, Gate, Known};
 use windtunnel::trace::{TraceFormat, parse_trace};
 
@@ -112,6 +113,11 @@ fn read(kind: Kind, name: &str, text: String) -> Result<(), InputError> {
         Kind::Policy => read_policy(&file).map(drop),
         Kind::Card => ModelCard::read(&file).map(drop),
         Kind::Profile => Profile::read(&file).map(drop),
+        Kind::Space => {
+            let space = Space::read(file)?.around(&load_policy("conservative")?)?;
+            let sampling = Sampling { method: Method::Sobol, count: 8, seed: 1 };
+            Plan::new(&space, &sampling).map(drop)
+        }
     }
 }
 

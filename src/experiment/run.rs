@@ -97,6 +97,15 @@ pub enum ExperimentError {
     Threads(String),
     /// Ended before any world was complete.
     Interrupted,
+    /// The worlds take too much memory together.
+    TooLarge {
+        /// What they take.
+        bytes: u64,
+        /// What they may take.
+        most: u64,
+        /// Requests in one of the largest.
+        requests: u64,
+    },
 }
 
 /// Runs the policies, and `single` for `no_recovery_success`, in the same worlds.
@@ -360,6 +369,16 @@ impl fmt::Display for ExperimentError {
             ExperimentError::World(error) => error.fmt(f),
             ExperimentError::Threads(error) => write!(f, "threads could not be started: {error}"),
             ExperimentError::Interrupted => f.write_str("interrupted before a world was complete"),
+            ExperimentError::TooLarge { bytes, most, requests } => {
+                let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
+                write!(
+                    f,
+                    "the worlds take {:.1} GiB, {requests} requests in one; at most {:.0} GiB are \
+                     kept: ask for fewer worlds, or for a shorter horizon",
+                    gib(*bytes),
+                    gib(*most)
+                )
+            }
         }
     }
 }

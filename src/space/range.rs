@@ -106,7 +106,7 @@ impl Span {
             Unit::Count => 1,
             _ => 10_u64.pow((size.max(1).ilog10() + 1).saturating_sub(digits)),
         };
-        let rounded = (exact / grain as f64 + 0.5) as u64 * grain;
+        let rounded = ((exact / grain as f64 + 0.5) as u64).saturating_mul(grain);
         rounded.clamp(self.low, self.high)
     }
 
