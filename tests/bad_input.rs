@@ -131,6 +131,23 @@ fn operators_that_cannot_be() {
 
 #[test]
 #[rustfmt::skip]
+fn tenants_that_cannot_be() {
+    let tenants = |with: &str| format!("tenants: {with}\nweather:");
+    let rows = [
+        (tenants("{a: {share: 50%}, b: {share: 40%}}"), "tenants: the shares add up to 90%, not 100%; correct one of them"),
+        (tenants("{a: {share: 60%}, b: {share: 60%}}"), "tenants: the shares add up to 120%, not 100%"),
+        (tenants("{a: {}, b: {}}"), "tenants: the shares add up to 0%, not 100%; give each tenant its `share`, or every class its `tenant`"),
+        (tenants("{a: {share: 100%, budget_share: 70%}, b: {budget_share: 40%}}"), "tenants: the budget shares add up to 110%, more than 100%"),
+        (tenants("{a: {share: 100%, budget: 70%}}"), "tenants.a.budget: unknown field; known here: `share`, `budget_share`"),
+        (tenants("{a b: {share: 100%}}"), "tenants.a b"),
+    ];
+    let rows: Vec<Row> = rows.iter().map(|(new, holds)| (S, "weather:", new.as_str(), *holds)).collect();
+    table(&rows);
+    table(&[(S, "    deadline:", "    tenant: nobody\n    deadline:", "classes.chat.tenant: no tenant is called `nobody`")]);
+}
+
+#[test]
+#[rustfmt::skip]
 fn fields_unknown_missing_or_of_another_type() {
     table(&[
         (S, "horizon:", "horizn:", ":6:1: horizn: unknown field; did you mean `horizon`?"),

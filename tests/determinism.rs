@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use windtunnel::experiment::{Findings, NoObserver, Options, run};
 use windtunnel::library::{Kind, list, load_policy};
 use windtunnel::measures::Catalogue;
-use windtunnel::report::{Ledger, Report, RowFormat};
+use windtunnel::report::{Ledger, Parts, Report, RowFormat};
 use windtunnel::scenario::Scenario;
 use windtunnel::world::{World, WorldOptions};
 use windtunnel_policy::{Duration, Instant};
@@ -79,9 +79,10 @@ fn bytes(scenario: &Scenario, threads: usize) -> Vec<u8> {
         catalogue: &catalogue,
         findings: &findings,
     };
+    let parts = Parts { by_class: true, by_tenant: true };
     let mut bytes = ledger.close().unwrap();
     bytes.extend(report.json().into_bytes());
-    bytes.extend(report.table(true).into_bytes());
+    bytes.extend(report.table(parts).into_bytes());
     bytes.extend(report.timeline(RowFormat::Csv));
     bytes
 }

@@ -15,9 +15,9 @@ use lab::{agrees_with_measured, mean_and_error, policy, scenario};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use windtunnel_policy::config::Policy;
-use windtunnel_policy::event::{Action, AttemptRef, Event, Request, RequestRef};
+use windtunnel_policy::event::{Action, AttemptRef, Event, Left, Request, RequestRef};
 use windtunnel_policy::outcome::{Answer, Failure, FailureClass, Phase, Usage};
-use windtunnel_policy::target::{ClassId, Topology};
+use windtunnel_policy::target::{ClassId, TenantId, Topology};
 use windtunnel_policy::{Duration, Instant, Router};
 
 const RUNS: u64 = 100;
@@ -171,6 +171,8 @@ impl Race {
                     max_output_tokens: 1,
                     streamed: false,
                     session: id,
+                    tenant: TenantId::FIRST,
+                    left: Left::ALL,
                 }),
             );
         }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use windtunnel::report::Parts;
 use windtunnel::simulation::Split;
 
 /// What another retry and fallback policy would have done.
@@ -136,6 +137,9 @@ pub(super) struct Common {
     /// Show the measures of each route class, too (JSON and CSV always hold them).
     #[arg(long)]
     pub(super) by_class: bool,
+    /// Show the measures of each tenant, too (JSON always holds them).
+    #[arg(long)]
+    pub(super) by_tenant: bool,
     /// Print nothing but mistakes.
     #[arg(long, short)]
     pub(super) quiet: bool,
@@ -143,6 +147,13 @@ pub(super) struct Common {
     /// times. Exit code 1 where one fails, 3 where one is undecided.
     #[arg(long = "gate", value_name = "GATE")]
     pub(super) gates: Vec<String>,
+}
+
+impl Common {
+    /// What the table shows besides the whole.
+    pub(super) fn parts(&self) -> Parts {
+        Parts { by_class: self.by_class, by_tenant: self.by_tenant }
+    }
 }
 
 fn seed(text: &str) -> Result<u64, String> {

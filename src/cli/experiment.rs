@@ -100,6 +100,11 @@ impl Task<'_> {
         let common = self.common;
         let catalogue = Catalogue::of(&self.scenario);
         let gates = parse_gates(&common.gates, &catalogue)?;
+        if common.by_tenant && self.scenario.tenants.is_empty() {
+            let name = &self.scenario.source.name;
+            return Err(InputError::new("--by-tenant", format!("{name} names no tenants"))
+                .fix("leave it out, or add `tenants:` to the scenario"));
+        }
         interrupt::watch(First::CompletesWorlds);
         let mut outputs = Outputs::open(common, &self.read)?;
         for note in self.scenario.notes.iter().filter(|_| !common.quiet) {

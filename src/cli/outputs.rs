@@ -58,7 +58,7 @@ impl Outputs {
             return Ok(());
         }
         let text = match args.format {
-            Format::Table => report.table(args.by_class),
+            Format::Table => report.table(args.parts()),
             Format::Json => report.json(),
             Format::Csv => report.csv(),
         };

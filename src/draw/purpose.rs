@@ -82,8 +82,8 @@ purposes! {
     Session = 35,
     /// How long the caller waits before giving up.
     Patience = 36,
-    /// Route class, tenant and priority of an arrival.
-    ClassMark = 37,
+    /// Whose a session is.
+    Tenant = 37,
     /// Whether a request uses tools with side effects.
     ToolUse = 38,
     /// Whether a request is invalid or oversized.

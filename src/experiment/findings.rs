@@ -33,6 +33,8 @@ pub struct PolicyFindings {
     /// The measures that are read by route class, in the scenario's order of classes; `None`
     /// for those that belong to whole runs.
     pub by_class: Vec<Vec<Option<Estimate>>>,
+    /// The same by tenant, in the scenario's order of tenants; empty where nobody is told apart.
+    pub by_tenant: Vec<Vec<Option<Estimate>>>,
     /// To the first policy; empty for the first itself.
     pub differences: Vec<Paired>,
 }
@@ -88,6 +90,7 @@ impl Findings {
             hash: policy.hash.clone(),
             figures: readings.iter().map(|reading| reading.estimate).collect(),
             by_class: classes(catalogue, policy, single),
+            by_tenant: tenants(catalogue, policy, single),
             differences: if position == 0 { Vec::new() } else { differences(&read[0], readings) },
         });
         Ok(Findings {
@@ -125,12 +128,24 @@ fn classes(
     single: Option<&[crate::record::RunTotals]>,
 ) -> Vec<Vec<Option<Estimate>>> {
     let count = policy.worlds.first().map_or(0, |run| run.classes.len());
-    let figures = |class| {
-        let runs = Runs::class(&policy.worlds, single, class);
-        let figure = |m: &Measure| m.by_class().then(|| m.read(&runs).estimate);
-        catalogue.measures().iter().map(figure).collect()
-    };
-    (0..count).map(figures).collect()
+    let runs = |class| Runs::class(&policy.worlds, single, class);
+    (0..count).map(|class| of_part(catalogue, &runs(class))).collect()
+}
+
+fn tenants(
+    catalogue: &Catalogue,
+    policy: &PolicyRuns,
+    single: Option<&[crate::record::RunTotals]>,
+) -> Vec<Vec<Option<Estimate>>> {
+    let count = policy.worlds.first().map_or(0, |run| run.tenants.len());
+    let runs = |tenant| Runs::tenant(&policy.worlds, single, tenant);
+    (0..count).map(|tenant| of_part(catalogue, &runs(tenant))).collect()
+}
+
+/// The measures that can be read of a part of the requests.
+fn of_part(catalogue: &Catalogue, runs: &Runs<'_>) -> Vec<Option<Estimate>> {
+    let figure = |m: &Measure| m.by_class().then(|| m.read(runs).estimate);
+    catalogue.measures().iter().map(figure).collect()
 }
 
 pub(super) fn differences(base: &[Reading], readings: &[Reading]) -> Vec<Paired> {

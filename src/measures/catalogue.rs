@@ -24,6 +24,9 @@ impl Catalogue {
             catalogue.replace("duplicate_side_effects", Share(|c| c.duplicate_side_effects));
             catalogue.insert_after("duplicate_side_effects", vec![side_effects()]);
         }
+        if !scenario.tenants.is_empty() {
+            catalogue.insert_after("success", vec![worst_tenant()]);
+        }
         if scenario.has_caches() {
             catalogue.insert_after("wasted_cost_share", vec![cached()]);
         }
@@ -202,6 +205,12 @@ fn side_effects() -> Measure {
     let describes = "did an external effect, answered or not";
     let read = Share(|c| c.side_effects);
     measure(Block::Outcomes, "side_effects", FRACTION, EITHER, describes, read)
+}
+
+fn worst_tenant() -> Measure {
+    let describes = "answered, of the tenant whose requests are answered least often";
+    let name = "worst_tenant_success";
+    measure(Block::Answer, name, FRACTION, UP, describes, Read::WorstTenant)
 }
 
 fn resend() -> Measure {

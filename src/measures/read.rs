@@ -27,6 +27,8 @@ pub(super) enum Read {
     Quantile(fn(&ClassTotals) -> &Hist, f64),
     /// The same of times that may be negative.
     SignedQuantile(fn(&ClassTotals) -> &SignedHist, f64),
+    /// Answered requests of the tenant that has the lowest share of them.
+    WorstTenant,
     /// Unanswered requests that ended in the failure class at this position of its list.
     EndedAs(usize),
     /// Answered by the `single` policy on the same worlds.
@@ -55,7 +57,11 @@ impl Read {
             | Read::SignedQuantile(..)
             | Read::Unrecovered
             | Read::NotModelled => true,
-            Read::Asks(_) | Read::Whole(_) | Read::Incidents(_) | Read::Target(_) => false,
+            Read::Asks(_)
+            | Read::Whole(_)
+            | Read::Incidents(_)
+            | Read::Target(_)
+            | Read::WorstTenant => false,
         }
     }
 
@@ -110,6 +116,15 @@ impl Read {
                     worlds.map(|(c, &hits)| Hits { hits: hits.min(c.requests), of: c.requests });
                 Sample::proportion(worlds.collect())
             }
+            Read::WorstTenant => {
+                let whole = runs.whole?;
+                let tenant = worst_tenant(whole)?;
+                let answered = |run: &RunTotals| {
+                    let totals = &run.tenants[tenant];
+                    Hits { hits: totals.answered.total(), of: totals.requests }
+                };
+                Sample::proportion(whole.iter().map(answered).collect())
+            }
             Read::Asks(asks) => {
                 let worlds = runs.whole?.iter().map(asks);
                 Sample::proportion(worlds.map(|(hits, of)| Hits { hits, of }).collect())
@@ -137,6 +152,21 @@ impl Read {
         let all = || runs.whole.unwrap_or(&[]).iter().flat_map(times);
         Some((all().flatten().count() as u64, all().count() as u64))
     }
+}
+
+/// The tenant whose requests were answered least often in all worlds together; of equals the first.
+fn worst_tenant(runs: &[RunTotals]) -> Option<usize> {
+    let answered = |tenant: usize| {
+        let sum = |of: fn(&ClassTotals) -> u64| {
+            runs.iter().map(|run| u128::from(of(&run.tenants[tenant]))).sum::<u128>()
+        };
+        (sum(|totals| totals.answered.total()), sum(|totals| totals.requests))
+    };
+    let tenants = 0..runs.first()?.tenants.len();
+    let asked = tenants.map(|tenant| (tenant, answered(tenant))).filter(|(_, (_, of))| *of > 0);
+    // a / b against c / d, in whole numbers.
+    let least = asked.min_by(|(_, (a, b)), (_, (c, d))| (a * d).cmp(&(c * b)));
+    least.map(|(tenant, _)| tenant)
 }
 
 /// Dollars of picodollars.

@@ -33,6 +33,18 @@ impl<'a> Runs<'a> {
         Runs::of(runs, single, |run| Cow::Borrowed(&run.classes[class]))
     }
 
+    /// The tenant at this position of the scenario.
+    ///
+    /// # Panics
+    /// Where the numbers of worlds differ, or there is no such tenant.
+    pub fn tenant(
+        runs: &'a [RunTotals],
+        single: Option<&'a [RunTotals]>,
+        tenant: usize,
+    ) -> Runs<'a> {
+        Runs::of(runs, single, |run| Cow::Borrowed(&run.tenants[tenant]))
+    }
+
     /// A part of the requests of each world.
     pub fn of_parts(worlds: Vec<ClassTotals>) -> Runs<'static> {
         let mut pooled = ClassTotals::default();

@@ -27,6 +27,7 @@ fn unanswered(outcome: Outcome, took_ms: u64, attempts: u16) -> RequestRow {
     RequestRow {
         request: 0,
         class: 0,
+        tenant: 0,
         measured: true,
         arrived: Instant::ZERO,
         closed: Instant::from_micros(took_ms * MS),

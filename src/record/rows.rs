@@ -66,6 +66,8 @@ pub struct RequestRow {
     pub request: u64,
     /// Its route class.
     pub class: u16,
+    /// Its tenant; 0 where nobody is told apart.
+    pub tenant: u16,
     /// Whether it arrived in the measured window and is not the caller's own fault.
     pub measured: bool,
     /// When it arrived.

@@ -15,6 +15,8 @@ pub struct RunTotals {
     pub classes: Vec<ClassTotals>,
     /// By arm of a split, then by route class; empty where nothing is split.
     pub arms: Vec<Vec<ClassTotals>>,
+    /// By tenant, in the scenario's order; empty where nobody is told apart.
+    pub tenants: Vec<ClassTotals>,
     /// By target, in the scenario's order.
     pub targets: Vec<TargetTotals>,
     /// By interval of the timeline, by arrival time, from time zero.
@@ -338,6 +340,18 @@ impl RunTotals {
         for arm in &self.arms {
             self.classes.iter_mut().zip(arm).for_each(|(all, of_arm)| all.merge(of_arm));
         }
+    }
+
+    /// What a request counts in: the totals of its class, and those of its tenant where tenants are
+    /// told apart.
+    #[inline]
+    pub fn accounts(
+        &mut self,
+        account: u16,
+        tenant: u16,
+    ) -> impl Iterator<Item = &mut ClassTotals> {
+        let class = &mut self.classes[usize::from(account)];
+        std::iter::once(class).chain(self.tenants.get_mut(usize::from(tenant)))
     }
 
     /// The interval with this number, growing the timeline as needed.

@@ -66,13 +66,19 @@ fn policy(report: &Report<'_>, policy: &PolicyFindings) -> Value {
     let all = all.map(|(m, estimate)| (m.name.clone(), figure(report, m, estimate)));
     let classes = report.scenario.classes.iter().zip(&policy.by_class);
     let classes = classes.map(|(class, of_class)| (class.name.clone(), figures(report, of_class)));
-    json!({
+    let mut object = json!({
         "name": policy.name,
         "hash": policy.hash,
         "measures": all.collect::<Map<String, Value>>(),
         "by_class": classes.collect::<Map<String, Value>>(),
         "differences": paired_of(report, &policy.differences),
-    })
+    });
+    if !policy.by_tenant.is_empty() {
+        let tenants = report.scenario.tenants.iter().zip(&policy.by_tenant);
+        let tenants = tenants.map(|(tenant, of)| (tenant.name.clone(), figures(report, of)));
+        object["by_tenant"] = Value::Object(tenants.collect());
+    }
+    object
 }
 
 /// Figures by measure, where there are any; in the order of the catalogue.

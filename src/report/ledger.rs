@@ -68,12 +68,17 @@ pub const LEDGER_COLUMNS: [&str; 50] = [
     "request_cost_usd",
 ];
 
+/// Columns after those, where the scenario tells tenants apart.
+pub const LEDGER_TENANT_COLUMNS: [&str; 1] = ["tenant"];
+
 /// Writes the ledger of an experiment, run after run, in the order of worlds and policies.
 pub struct Ledger<W> {
     format: RowFormat,
     policies: Vec<String>,
     places: Vec<Place>,
     classes: Vec<String>,
+    tenants: Vec<String>,
+    columns: Vec<&'static str>,
     turns: Turns<W>,
 }
 
@@ -99,7 +104,11 @@ impl<W: Write + Send> Ledger<W> {
         scenario: &Scenario,
         policies: &[&str],
     ) -> std::io::Result<Ledger<W>> {
-        out.write_all(format.header(&LEDGER_COLUMNS).as_bytes())?;
+        let mut columns = LEDGER_COLUMNS.to_vec();
+        if !scenario.tenants.is_empty() {
+            columns.extend(LEDGER_TENANT_COLUMNS);
+        }
+        out.write_all(format.header(&columns).as_bytes())?;
         let places = scenario.targets.iter().map(|target| Place {
             name: target.name.clone(),
             provider: target.provider.clone(),
@@ -111,6 +120,8 @@ impl<W: Write + Send> Ledger<W> {
             policies: policies.iter().map(|&name| name.into()).collect(),
             places: places.collect(),
             classes: scenario.classes.iter().map(|class| class.name.clone()).collect(),
+            tenants: scenario.tenants.iter().map(|tenant| tenant.name.clone()).collect(),
+            columns,
             turns: Turns::new(out, folder),
         })
     }
@@ -133,10 +144,11 @@ impl<W: Write + Send> Recorder for Ledger<W> {
             world: run.world,
             places: self.places.clone(),
             classes: self.classes.clone(),
+            tenants: self.tenants.clone(),
             open: BTreeMap::new(),
             resent: BTreeMap::new(),
             idle: Vec::new(),
-            lines: Lines::new(self.format, &LEDGER_COLUMNS),
+            lines: Lines::new(self.format, &self.columns),
             spool: self.turns.spool(),
         }
     }
@@ -153,6 +165,7 @@ pub struct LedgerSink {
     world: u32,
     places: Vec<Place>,
     classes: Vec<String>,
+    tenants: Vec<String>,
     /// Attempts of requests not closed yet, by request.
     open: BTreeMap<u64, Vec<AttemptRow>>,
     /// Requests not closed yet that an outer layer sent.
@@ -233,6 +246,9 @@ impl LedgerSink {
             }
         }
         write_request(lines, request);
+        if let Some(tenant) = self.tenants.get(usize::from(request.tenant)) {
+            lines.text(tenant);
+        }
         lines.end();
     }
 }

@@ -34,14 +34,14 @@ impl RowFormat {
 /// Rows in memory, each with the same columns in the same order.
 pub(super) struct Lines {
     format: RowFormat,
-    columns: &'static [&'static str],
+    columns: Vec<&'static str>,
     at: usize,
     bytes: Vec<u8>,
 }
 
 impl Lines {
-    pub(super) fn new(format: RowFormat, columns: &'static [&'static str]) -> Lines {
-        Lines { format, columns, at: 0, bytes: Vec::new() }
+    pub(super) fn new(format: RowFormat, columns: &[&'static str]) -> Lines {
+        Lines { format, columns: columns.to_vec(), at: 0, bytes: Vec::new() }
     }
 
     pub(super) fn bytes(&self) -> &[u8] {

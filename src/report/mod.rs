@@ -21,9 +21,10 @@ mod timeline;
 mod verdict;
 
 pub use drills::{DrillReport, PolicyDrilled};
-pub use ledger::{LEDGER_COLUMNS, Ledger, LedgerSink};
+pub use ledger::{LEDGER_COLUMNS, LEDGER_TENANT_COLUMNS, Ledger, LedgerSink};
 pub use lines::RowFormat;
 pub use plot::{PlotError, PlotFormat};
+pub use table::Parts;
 pub use timeline::TIMELINE_COLUMNS;
 
 use crate::experiment::{Experiment, Findings, Options};
@@ -53,8 +54,8 @@ pub struct Report<'a> {
 
 impl Report<'_> {
     /// Tables and a conclusion for people. Lines end in a line feed; nothing depends on a terminal.
-    pub fn table(&self, by_class: bool) -> String {
-        table::render(self, by_class)
+    pub fn table(&self, parts: Parts) -> String {
+        table::render(self, parts)
     }
 
     /// One JSON object, indented.

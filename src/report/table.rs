@@ -9,14 +9,32 @@ use crate::experiment::{Identified, Pair, Ranking};
 use crate::measures::{Block, Measure};
 use crate::stats::{Dimension, Estimate, Outcome, Verdict};
 
-pub(super) fn render(report: &Report<'_>, by_class: bool) -> String {
+/// What is shown besides the whole.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Parts {
+    /// The measures of each route class.
+    pub by_class: bool,
+    /// The measures of each tenant.
+    pub by_tenant: bool,
+}
+
+pub(super) fn render(report: &Report<'_>, parts: Parts) -> String {
     let mut sections = vec![head(report), measures(report)];
     if report.findings.policies.len() > 1 {
         sections.push(differences(report));
     }
     sections.extend(report.findings.stickiness.as_ref().map(|r| stickiness(report, r)));
-    if by_class {
-        sections.extend((0..report.scenario.classes.len()).map(|class| of_class(report, class)));
+    if parts.by_class {
+        for (class, model) in report.scenario.classes.iter().enumerate() {
+            let figures = report.findings.policies.iter().map(|policy| &policy.by_class[class]);
+            sections.push(of_part(report, &format!("Route class {}", model.name), figures));
+        }
+    }
+    if parts.by_tenant {
+        for (tenant, model) in report.scenario.tenants.iter().enumerate() {
+            let figures = report.findings.policies.iter().map(|policy| &policy.by_tenant[tenant]);
+            sections.push(of_part(report, &format!("Tenant {}", model.name), figures));
+        }
     }
     sections.extend(report.findings.split.iter().flat_map(|s| super::split::sections(report, s)));
     if !report.findings.gates.is_empty() {
@@ -70,15 +88,20 @@ fn measures(report: &Report<'_>) -> String {
     section("Measures", &(table.text() + footnote))
 }
 
-/// The measures of one route class.
-fn of_class(report: &Report<'_>, class: usize) -> String {
+/// The measures of one route class or tenant, by policy.
+fn of_part<'a>(
+    report: &Report<'_>,
+    title: &str,
+    figures: impl Iterator<Item = &'a Vec<Option<Estimate>>>,
+) -> String {
+    let figures: Vec<_> = figures.collect();
     let mut table = Frame::new(names(report), false);
     for (row, measure) in report.catalogue.measures().iter().enumerate() {
         if measure.by_class() {
-            table.measure(measure, |policy| report.findings.policies[policy].by_class[class][row]);
+            table.measure(measure, |policy| figures[policy][row]);
         }
     }
-    section(&format!("Route class {}", report.scenario.classes[class].name), &table.text())
+    section(title, &table.text())
 }
 
 fn differences(report: &Report<'_>) -> String {

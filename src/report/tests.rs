@@ -87,7 +87,9 @@ fn with_report<T>(gates: &[&str], look: impl FnOnce(&Report<'_>) -> T) -> T {
 
 #[test]
 fn the_table_and_its_conclusion() {
-    let text = with_report(&["success >= base", "success >= 99%"], |report| report.table(false));
+    let text = with_report(&["success >= base", "success >= 99%"], |report| {
+        report.table(Parts::default())
+    });
     // The version and the scenario's hash change for reasons of their own.
     let stable: Vec<&str> = text
         .lines()
@@ -98,7 +100,7 @@ fn the_table_and_its_conclusion() {
 
 #[test]
 fn a_turned_ranking_is_not_identified() {
-    let (text, json) = with_report(&["success >= base"], |r| (r.table(false), r.json()));
+    let (text, json) = with_report(&["success >= base"], |r| (r.table(Parts::default()), r.json()));
     assert!(text.contains("NOT IDENTIFIED"));
     assert!(text.contains("Not identified: whether `careful` or `eager`"));
     let object: serde_json::Value = serde_json::from_str(&json).unwrap();
@@ -149,7 +151,7 @@ fn csv_has_a_row_for_each_figure() {
 #[test]
 fn the_columns_are_documented() {
     let documented = include_str!("../../docs/output.md");
-    for column in LEDGER_COLUMNS.iter().chain(&TIMELINE_COLUMNS) {
+    for column in LEDGER_COLUMNS.iter().chain(&LEDGER_TENANT_COLUMNS).chain(&TIMELINE_COLUMNS) {
         assert!(documented.contains(&format!("`{column}`")), "{column} is not in docs/output.md");
     }
 }

@@ -48,6 +48,9 @@ pub(super) fn resolve(
             deadline: facts.deadline_total,
             reference,
             outer: layers::outer(spec, &at)?,
+            tenant: spec.tenant.as_ref().map(|tenant| {
+                file.tenants.keys().position(|name| name == tenant).expect("a known tenant") as u16
+            }),
             expected: 0.0,
             tool: tools::resolve(spec, &at)?,
             shared_prefix: spec.traffic.shared_prefix,

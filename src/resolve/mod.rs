@@ -16,6 +16,7 @@ mod operators;
 mod prior;
 mod starving;
 mod targets;
+mod tenants;
 mod tools;
 mod traffic;
 mod weather;
@@ -38,6 +39,7 @@ fn resolve(source: SourceFile, file: ScenarioFile) -> Result<Scenario, InputErro
     let models: Vec<_> = targets.iter().map(|target| &target.model).collect();
     weather::check(&file, &models, &root)?;
     operators::check(&file, &models, &root)?;
+    let tenants = tenants::resolve(&file, &root)?;
     let loads = traffic::load(&file, &source, &root)?;
     let mut classes = classes::resolve(&file, &models, &loads, &root)?;
     classes::check_capabilities(&file, &targets, &classes.facts, &root)?;
@@ -54,9 +56,19 @@ fn resolve(source: SourceFile, file: ScenarioFile) -> Result<Scenario, InputErro
         (class.expected, class.recorded) = (load.expected, load.recorded);
     }
     let (models, facts) = targets.into_iter().map(|t| (t.model, t.facts)).unzip();
-    let topology = Topology { targets: facts, classes: classes.facts };
-    let classes = classes.models;
-    Ok(Scenario { file, hash, targets: models, limits: shared, classes, topology, notes, source })
+    let topology =
+        Topology { targets: facts, classes: classes.facts, tenants: tenants::facts(&tenants) };
+    Ok(Scenario {
+        file,
+        hash,
+        targets: models,
+        limits: shared,
+        classes: classes.models,
+        tenants,
+        topology,
+        notes,
+        source,
+    })
 }
 
 /// The id of the item at this position of a list of targets.

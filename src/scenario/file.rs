@@ -9,7 +9,7 @@ use windtunnel_policy::{Duration, Money, Share};
 
 use super::{
     Abort, Capacity, Failures, Latency, LimitSpec, OperatorSpec, OuterLayer, Pricing, PromptCache,
-    Quality, Stick, Tokens, ToolSpec, Traffic, UpstreamProxy, WeatherSpec,
+    Quality, Stick, TenantSpec, Tokens, ToolSpec, Traffic, UpstreamProxy, WeatherSpec,
 };
 
 /// One file of `scenarios/`.
@@ -40,6 +40,9 @@ pub struct ScenarioFile {
     pub classes: BTreeMap<String, ClassSpec>,
     /// Targets by name.
     pub targets: BTreeMap<String, TargetSpec>,
+    /// Tenants by name; all requests are one tenant's where none is named.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tenants: BTreeMap<String, TenantSpec>,
     /// The gateway's own resources.
     #[serde(default)]
     pub gateway: Gateway,
@@ -99,6 +102,9 @@ pub struct ClassSpec {
     /// repeats where absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sdk: Option<OuterLayer>,
+    /// The tenant whose requests these are; where absent its sessions are dealt by the tenants' shares.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tenant: Option<String>,
     /// Its traffic.
     pub traffic: Traffic,
 }

@@ -10,6 +10,7 @@ mod layers;
 mod limits;
 mod operators;
 mod resolved;
+mod tenants;
 mod tools;
 mod traffic;
 mod units;
@@ -27,9 +28,10 @@ pub use layers::{Layer, OuterLayer, UpstreamProxy};
 pub use limits::{Charge, LimitScope, LimitSpec, LimitUnit, Refill, RetryAfterForm, Settlement};
 pub use operators::{OperatorSpec, OperatorWhen, Switch};
 pub use resolved::{
-    ClassModel, FailureModel, LatencyModel, LimitModel, Recorded, Scenario, TargetModel, ToolModel,
-    TraceRow,
+    ClassModel, FailureModel, LatencyModel, LimitModel, Recorded, Scenario, TargetModel,
+    TenantModel, ToolModel, TraceRow,
 };
+pub use tenants::TenantSpec;
 pub use tools::{ReconciliationSpec, ToolSpec};
 pub use traffic::{
     Arrivals, ProfileUse, RateStep, TokenSpec, TraceColumns, TraceLayout, TraceUse, Traffic,

@@ -29,6 +29,8 @@ pub struct Scenario {
     pub limits: Vec<LimitModel>,
     /// Sorted by name.
     pub classes: Vec<ClassModel>,
+    /// Sorted by name; empty where nobody is told apart.
+    pub tenants: Vec<TenantModel>,
     /// The same targets and classes as the policy core sees them.
     pub topology: Topology,
 }
@@ -136,6 +138,17 @@ pub struct LimitModel {
     pub targets: Vec<TargetId>,
 }
 
+/// One tenant.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TenantModel {
+    /// Unique name.
+    pub name: String,
+    /// The share of sessions of this tenant and all before it, of classes that name none.
+    pub up_to: Share,
+    /// Its part of the retry budgets that are divided by tenant.
+    pub budget_share: Share,
+}
+
 /// One route class, ready to be run.
 #[derive(Clone, Debug)]
 pub struct ClassModel {
@@ -147,6 +160,8 @@ pub struct ClassModel {
     pub reference: TargetId,
     /// Who repeats outside the gateway, the outermost first: application, SDK.
     pub outer: [Option<OuterLayer>; 2],
+    /// The tenant of all its requests; `None` where its sessions are dealt.
+    pub tenant: Option<u16>,
     /// Requests to expect from warm-up to horizon.
     pub expected: f64,
     /// Share of each prompt that its session's request before had, too.

@@ -27,7 +27,7 @@ impl Simulation<'_> {
         open.handle.generation = open.handle.generation.wrapping_add(1);
         let asked = open.asked();
         if row.measured {
-            self.totals.classes[usize::from(open.account)].take(&row);
+            self.totals.accounts(open.account, row.tenant).for_each(|totals| totals.take(&row));
         }
         sink.request(&row);
         match self.layers.of(slot) {
@@ -40,7 +40,7 @@ impl Simulation<'_> {
     pub(super) fn settle(&mut self, now: Instant, row: &RequestRow, asked: &Asked, world: &World) {
         if row.measured {
             self.measured_open -= 1;
-            self.totals.classes[usize::from(asked.account)].close(row);
+            self.totals.accounts(asked.account, row.tenant).for_each(|totals| totals.close(row));
         }
         let marks = asked.request.marks;
         if !marks.has(Marks::INVALID) && !marks.has(Marks::CANCELS) {
@@ -70,6 +70,7 @@ impl Simulation<'_> {
         RequestRow {
             request: open.index,
             class: open.request.class,
+            tenant: open.request.tenant,
             measured: open.measured,
             arrived: open.request.at,
             closed: now,

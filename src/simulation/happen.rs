@@ -1,8 +1,8 @@
 //! What happens to requests: they arrive, attempts move on, timers and callers' patience run out.
 
-use windtunnel_policy::event::{Action, AttemptRef, Event, Request, RequestRef};
+use windtunnel_policy::event::{Action, AttemptRef, Event, Left, Request, RequestRef};
 use windtunnel_policy::outcome::{Answer, Failure, FailureClass, Phase, Usage};
-use windtunnel_policy::target::ClassId;
+use windtunnel_policy::target::{ClassId, TenantId};
 use windtunnel_policy::{Instant, Money};
 
 use super::Simulation;
@@ -92,6 +92,8 @@ impl Simulation<'_> {
             max_output_tokens: request.max_output,
             streamed: request.marks.has(Marks::STREAMED),
             session: request.session,
+            tenant: TenantId(request.tenant),
+            left: Left::ALL,
         });
         self.gateways.tell(now, gateway.into(), event, &mut self.actions);
         sink.routed(now, &event, &self.actions);

@@ -268,6 +268,7 @@ impl<'s> Simulation<'s> {
                 ClassTotals::default();
                 self.gateways.arms() * self.scenario.classes.len()
             ],
+            tenants: vec![ClassTotals::default(); self.scenario.tenants.len()],
             targets: vec![TargetTotals::default(); self.scenario.targets.len()],
             measured: world.measured_to - world.measured_from,
             ..RunTotals::default()

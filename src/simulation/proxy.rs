@@ -122,7 +122,8 @@ impl Simulation<'_> {
         };
         open.latest = Latest::InFlight(self.fleet.submit(now, &order));
         if open.measured {
-            self.totals.classes[usize::from(open.account)].hidden_calls += 1;
+            let accounts = self.totals.accounts(open.account, open.request.tenant);
+            accounts.for_each(|totals| totals.hidden_calls += 1);
         }
     }
 }

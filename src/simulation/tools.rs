@@ -30,6 +30,7 @@ pub(super) struct Executed {
     class: u16,
     /// The position of its totals.
     account: u16,
+    tenant: u16,
     measured: bool,
     /// The attempt in flight that has not called yet.
     ahead: Option<AttemptRef>,
@@ -89,6 +90,7 @@ impl Simulation<'_> {
             action,
             class: open.request.class,
             account: open.account,
+            tenant: open.request.tenant,
             measured: open.measured,
             ahead: None,
             loose: 0,
@@ -124,9 +126,11 @@ impl Simulation<'_> {
             return;
         }
         if executed.measured {
-            let totals = &mut self.totals.classes[usize::from(executed.account)];
-            totals.side_effects += u64::from(executed.writes == 1);
-            totals.duplicate_side_effects += u64::from(executed.writes == 2);
+            let (first, second) = (executed.writes == 1, executed.writes == 2);
+            for totals in self.totals.accounts(executed.account, executed.tenant) {
+                totals.side_effects += u64::from(first);
+                totals.duplicate_side_effects += u64::from(second);
+            }
         }
         sink.effect(&Effect { action: executed.action, called: now, writes: executed.writes });
     }

@@ -27,7 +27,7 @@ pub(super) fn topology() -> Topology {
         max_cost: Money::from_pico(20_000_000_000),
         ..class("write", SideEffects::WritePossible)
     };
-    Topology { targets, classes: vec![ask, write] }
+    Topology { targets, classes: vec![ask, write], tenants: Vec::new() }
 }
 
 fn target(name: &str, provider: &str, model: &str, region: &str) -> Target {

@@ -1,10 +1,10 @@
 //! Where walks begin: one request of each kind, two at once, and breakers that took long to open.
 
 use windtunnel_policy::config::Blame;
-use windtunnel_policy::event::{Action, BreakerState, Event, Request};
+use windtunnel_policy::event::{Action, BreakerState, Event, Left, Request};
 use windtunnel_policy::outcome::{Failure, FailureClass, Phase, Usage};
 use windtunnel_policy::promises::{Broken, Subject, Watched};
-use windtunnel_policy::target::{ClassId, RouteClass, Topology};
+use windtunnel_policy::target::{ClassId, RouteClass, TenantId, Topology};
 use windtunnel_policy::{Duration, Instant};
 
 use super::step::{What, everything, one_of_each_kind};
@@ -121,6 +121,8 @@ impl Asks {
             max_output_tokens: OUTPUT,
             streamed,
             session: 1,
+            tenant: TenantId::FIRST,
+            left: Left::ALL,
         };
         match watched.feed(watched.now, Event::Arrived(request)) {
             Ok(()) => Ok(watched),

@@ -215,6 +215,8 @@ pub struct WorldRequest {
     pub max_output: u32,
     /// Route class.
     pub class: u16,
+    /// Tenant; 0 where nobody is told apart.
+    pub tenant: u16,
     /// What is special about it.
     pub marks: Marks,
 }

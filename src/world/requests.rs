@@ -22,6 +22,9 @@ pub(super) struct ClassDraws {
     patience: Option<Dist>,
     cancels_after: Option<Dist>,
     reference: Reference,
+    tenant: Option<u16>,
+    /// The share of sessions of each tenant and all before it; empty where nobody is told apart.
+    tenants: Vec<Share>,
     /// Shares of requests that bear a mark, and what decides it.
     marks: [(Marks, Purpose, Share); 6],
 }
@@ -67,6 +70,8 @@ impl ClassDraws {
                 latency: reference.latency.clone(),
                 max_output: reference.max_output_tokens,
             },
+            tenant: class.tenant,
+            tenants: scenario.tenants.iter().map(|tenant| tenant.up_to).collect(),
             marks: [
                 (Marks::STREAMED, Purpose::Streamed, traffic.streamed),
                 (Marks::INVALID, Purpose::Malformed, traffic.invalid),
@@ -116,22 +121,39 @@ impl ClassDraws {
         }
         // A complete answer has at least one token.
         let output = output.clamp(1, max_output);
+        let session = match arrival.session {
+            // Count 1: the child may also be a request's key, which is asked at count 0.
+            Some(session) => self.key.child(session).draw(Purpose::Session, NameHash::NONE, 1),
+            None => draw(Purpose::Session),
+        };
         WorldRequest {
             at: arrival.at,
             key,
             first_salt: draw(Purpose::Salt),
-            session: match arrival.session {
-                // Count 1: the child may also be a request's key, which is asked at count 0.
-                Some(session) => self.key.child(session).draw(Purpose::Session, NameHash::NONE, 1),
-                None => draw(Purpose::Session),
-            },
+            session,
             unloaded: self.reference.unloaded(key, input, output),
             patience,
             input,
             output,
             max_output,
             class: self.class,
+            tenant: self.tenant(session),
             marks,
+        }
+    }
+}
+
+impl ClassDraws {
+    /// Whose a session is: every request of it is the same tenant's.
+    fn tenant(&self, session: u64) -> u16 {
+        match (self.tenant, self.tenants.is_empty()) {
+            (Some(tenant), _) => tenant,
+            (None, true) => 0,
+            (None, false) => {
+                let draw = self.key.child(session).draw(Purpose::Tenant, NameHash::NONE, 0);
+                let dealt = self.tenants.iter().position(|up_to| up_to.hits(draw));
+                dealt.expect("the last share is one") as u16
+            }
         }
     }
 }

@@ -102,7 +102,7 @@ pub(crate) fn scenario(targets: Vec<TargetModel>, limits: Vec<LimitModel>) -> Sc
         failover_in_flight: None,
         prior_latency: Duration::from_secs(1),
     });
-    let topology = Topology { targets: known.collect(), classes: Vec::new() };
+    let topology = Topology { targets: known.collect(), classes: Vec::new(), tenants: Vec::new() };
     Scenario {
         file: empty_file(),
         source: Default::default(),
@@ -111,6 +111,7 @@ pub(crate) fn scenario(targets: Vec<TargetModel>, limits: Vec<LimitModel>) -> Sc
         targets,
         limits,
         classes: Vec::new(),
+        tenants: Vec::new(),
         topology,
     }
 }
@@ -127,6 +128,7 @@ fn empty_file() -> ScenarioFile {
         interval: Duration::from_secs(1),
         classes: Default::default(),
         targets: Default::default(),
+        tenants: Default::default(),
         gateway: Gateway::default(),
         weather: Vec::new(),
         operators: Vec::new(),
@@ -151,6 +153,7 @@ pub(crate) fn world(seed: u64, arrivals: impl IntoIterator<Item = Instant>) -> W
         output: 1,
         max_output: 1_000,
         class: 0,
+        tenant: 0,
         marks: Marks::NONE,
     };
     World {

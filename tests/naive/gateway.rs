@@ -161,6 +161,7 @@ impl Naive<'_> {
         self.rows.requests.push(RequestRow {
             request: i,
             class: open.request.class,
+            tenant: open.request.tenant,
             measured: open.measured,
             arrived: open.request.at,
             closed: self.now,

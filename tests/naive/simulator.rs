@@ -13,9 +13,9 @@ use windtunnel::scenario::Scenario;
 use windtunnel::weather::Conditions;
 use windtunnel::world::{Marks, World, WorldRequest};
 use windtunnel_policy::config::Policy;
-use windtunnel_policy::event::{Action, AttemptRef, Decision, Event, Request, RequestRef};
+use windtunnel_policy::event::{Action, AttemptRef, Decision, Event, Left, Request, RequestRef};
 use windtunnel_policy::outcome::{FailureClass, Phase, Usage};
-use windtunnel_policy::target::ClassId;
+use windtunnel_policy::target::{ClassId, TenantId};
 use windtunnel_policy::{Instant, Money, Router};
 
 use super::fate::Plan;
@@ -232,6 +232,8 @@ impl Naive<'_> {
             max_output_tokens: request.max_output,
             streamed: request.marks.has(Marks::STREAMED),
             session: request.session,
+            tenant: TenantId(request.tenant),
+            left: Left::ALL,
         };
         self.router.handle(self.now, Event::Arrived(arrived), &mut actions);
         let handle = actions.iter().find_map(|action| match action {

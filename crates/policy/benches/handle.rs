@@ -13,10 +13,11 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use windtunnel_policy::config::{
     Breaker, BudgetKind, ChargedTo, Policy, RecoveryAction, RetryBudget,
 };
-use windtunnel_policy::event::{Action, AttemptRef, Event, Request, RequestRef};
+use windtunnel_policy::event::{Action, AttemptRef, Event, Left, Request, RequestRef};
 use windtunnel_policy::outcome::{Answer, Failure, FailureClass, Phase, Usage};
 use windtunnel_policy::target::{
-    Capabilities, ClassId, Group, Role, RouteClass, SideEffects, Target, TargetId, Topology,
+    Capabilities, ClassId, Group, Role, RouteClass, SideEffects, Target, TargetId, TenantId,
+    Topology,
 };
 use windtunnel_policy::{Duration, Instant, Money, Price, Router, Share};
 
@@ -124,6 +125,8 @@ fn request(id: u64) -> Request {
         max_output_tokens: 400,
         streamed: true,
         session: id / 4,
+        tenant: TenantId::FIRST,
+        left: Left::ALL,
     }
 }
 
@@ -218,6 +221,7 @@ fn policy() -> Policy {
                 per_request: Share::ratio(1, 5),
                 per_second: 10,
             },
+            by_tenant: false,
         }],
         ..Policy::default()
     };
@@ -255,5 +259,6 @@ fn topology() -> Topology {
         max_cost: Money::DOLLAR,
         groups: vec![group(Role::Primary, 0..4), group(Role::Fallback(1), 4..8)],
     };
-    Topology { targets: (0..8).map(target).collect(), classes: vec![class] }
+    let targets = (0..8).map(target).collect();
+    Topology { targets, classes: vec![class], tenants: Vec::new() }
 }

@@ -10,10 +10,13 @@ use std::thread;
 use std::time;
 
 use windtunnel_policy::config::{Breaker, Policy, Problem, Trip};
-use windtunnel_policy::event::{Action, AttemptRef, Event, Outcome, Request, RequestRef, Terminal};
+use windtunnel_policy::event::{
+    Action, AttemptRef, Event, Left, Outcome, Request, RequestRef, Terminal,
+};
 use windtunnel_policy::outcome::{Answer, Failure, FailureClass, Phase, Usage};
 use windtunnel_policy::target::{
-    Capabilities, ClassId, Group, Role, RouteClass, SideEffects, Target, TargetId, Topology,
+    Capabilities, ClassId, Group, Role, RouteClass, SideEffects, Target, TargetId, TenantId,
+    Topology,
 };
 use windtunnel_policy::{Duration, Instant, Money, Price, Router};
 
@@ -67,6 +70,8 @@ impl Gateway {
             max_output_tokens: 200,
             streamed: true,
             session: id,
+            tenant: TenantId::FIRST,
+            left: Left::ALL,
         };
         let mut pending = Pending::default();
         let mut actions = Vec::new();
@@ -224,5 +229,6 @@ fn topology() -> Topology {
     Topology {
         targets: vec![target("overloaded"), target("black-hole"), target("healthy")],
         classes: vec![chat],
+        tenants: vec![],
     }
 }

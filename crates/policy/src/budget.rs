@@ -6,7 +6,7 @@ use core::hash::{Hash, Hasher};
 
 use crate::config::{BudgetKind, ChargedTo, RecoveryAction, RetryBudget};
 use crate::rolling::Rolling;
-use crate::target::{TargetId, Topology};
+use crate::target::{TargetId, TenantId, Topology};
 use crate::{Duration, Instant, Share};
 
 /// Millionths of a recovery, so that rates and shares fill buckets in whole numbers.
@@ -22,27 +22,65 @@ pub(crate) struct Budgets {
     denials: u64,
 }
 
-/// One budget: an account for each target, or one for all.
+/// One budget: an account for each target, or one for all, and of each a part for every tenant where
+/// it is divided by them.
 #[derive(Clone, Debug)]
 struct Budget {
     governs: [bool; RecoveryAction::ALL.len()],
     charged_to: ChargedTo,
+    /// Parts of each account: one, or as many as there are tenants.
+    parts: usize,
+    /// By target, then part.
     accounts: Vec<Account>,
+}
+
+/// Who pays for a recovery.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Payer {
+    /// The target of the attempt that failed.
+    pub(crate) failing: TargetId,
+    /// That of the next.
+    pub(crate) destination: TargetId,
+    /// Whose request it is.
+    pub(crate) tenant: TenantId,
 }
 
 #[derive(Clone, Hash, Debug)]
 enum Account {
-    Tokens { capacity: u64, per_request: u64, per_second: u64, level: u64, filled_at: Instant },
-    Ratio { share: Share, window: Duration, min_per_second: u64, on_top: bool, counts: Rolling },
-    Throttle { capacity: u64, per_success: u64, level: u64 },
-    InFlight { max: u32, now: u32 },
+    Tokens {
+        capacity: u64,
+        per_request: u64,
+        /// Millionths of a recovery.
+        per_second: u64,
+        level: u64,
+        /// Of what time has added, the part of a millionth, in millionths.
+        rest: u64,
+        filled_at: Instant,
+    },
+    Ratio {
+        share: Share,
+        window: Duration,
+        /// Millionths of a recovery.
+        min_per_second: u64,
+        on_top: bool,
+        counts: Rolling,
+    },
+    Throttle {
+        capacity: u64,
+        per_success: u64,
+        level: u64,
+    },
+    InFlight {
+        max: u32,
+        now: u32,
+    },
 }
 
 impl Budgets {
     /// Full buckets, empty windows, nothing in flight.
     pub(crate) fn new(configs: &[RetryBudget], topology: &Topology) -> Budgets {
         let mut budgets: Vec<Budget> =
-            configs.iter().map(|config| Budget::new(config, topology.targets.len())).collect();
+            configs.iter().map(|config| Budget::new(config, topology)).collect();
         if topology.targets.iter().any(|target| target.failover_in_flight.is_some()) {
             budgets.push(Budget::declared_headroom(topology));
         }
@@ -52,52 +90,38 @@ impl Budgets {
     }
 
     /// A first attempt goes to this target.
-    pub(crate) fn on_first_attempt(&mut self, target: TargetId, now: Instant) {
+    pub(crate) fn on_first_attempt(&mut self, target: TargetId, tenant: TenantId, now: Instant) {
         for budget in &mut self.budgets {
-            budget.account(target, target).on_first_attempt(now);
+            budget.account(Payer::at(target, tenant)).on_first_attempt(now);
         }
     }
 
     /// An attempt on this target was answered, or failed in a way that says something about it.
     #[inline]
-    pub(crate) fn on_outcome(&mut self, target: TargetId, failed: bool) {
+    pub(crate) fn on_outcome(&mut self, target: TargetId, tenant: TenantId, failed: bool) {
         if self.throttles {
             for budget in &mut self.budgets {
-                budget.account(target, target).on_outcome(failed);
+                budget.account(Payer::at(target, tenant)).on_outcome(failed);
             }
         }
     }
 
     /// Takes one recovery from every budget that governs the action, or from none of them:
-    /// false where one has none left. `failing` is the target of the attempt that failed,
-    /// `destination` that of the next.
-    pub(crate) fn ask(
-        &mut self,
-        action: RecoveryAction,
-        failing: TargetId,
-        destination: TargetId,
-        now: Instant,
-    ) -> bool {
+    /// false where one has none left.
+    pub(crate) fn ask(&mut self, action: RecoveryAction, payer: Payer, now: Instant) -> bool {
         self.asks += 1;
-        let granted =
-            self.governing(action).all(|budget| budget.account(failing, destination).has_one(now));
+        let granted = self.governing(action).all(|budget| budget.account(payer).has_one(now));
         if granted {
-            self.governing(action)
-                .for_each(|budget| budget.account(failing, destination).take(now));
+            self.governing(action).for_each(|budget| budget.account(payer).take(now));
         } else {
             self.denials += 1;
         }
         granted
     }
 
-    /// An attempt that was granted by [`ask`](Budgets::ask) with the same targets is over.
-    pub(crate) fn on_recovery_ended(
-        &mut self,
-        action: RecoveryAction,
-        failing: TargetId,
-        destination: TargetId,
-    ) {
-        self.governing(action).for_each(|budget| budget.account(failing, destination).give_back());
+    /// An attempt that was granted by [`ask`](Budgets::ask) with the same payer is over.
+    pub(crate) fn on_recovery_ended(&mut self, action: RecoveryAction, payer: Payer) {
+        self.governing(action).for_each(|budget| budget.account(payer).give_back());
     }
 
     /// How often recovery asked.
@@ -128,16 +152,30 @@ impl Hash for Budgets {
     }
 }
 
+impl Payer {
+    /// Of what happens at one target.
+    fn at(target: TargetId, tenant: TenantId) -> Payer {
+        Payer { failing: target, destination: target, tenant }
+    }
+}
+
 impl Budget {
-    fn new(config: &RetryBudget, targets: usize) -> Budget {
-        let accounts = match config.charged_to {
-            ChargedTo::FailingTarget | ChargedTo::Destination => targets,
+    fn new(config: &RetryBudget, topology: &Topology) -> Budget {
+        let places = match config.charged_to {
+            ChargedTo::FailingTarget | ChargedTo::Destination => topology.targets.len(),
             ChargedTo::Overall => 1,
         };
+        let shares = match config.by_tenant && !topology.tenants.is_empty() {
+            true => topology.tenants.iter().map(|tenant| tenant.budget_share).collect(),
+            false => vec![Share::ONE],
+        };
+        let parts = shares.iter().map(|&share| Account::new(config.kind, share));
+        let parts: Vec<Account> = parts.collect();
         Budget {
             governs: RecoveryAction::ALL.map(|action| config.governs.contains(&action)),
             charged_to: config.charged_to,
-            accounts: vec![Account::new(config.kind); accounts],
+            parts: parts.len(),
+            accounts: parts.iter().cycle().take(places * parts.len()).cloned().collect(),
         }
     }
 
@@ -150,29 +188,36 @@ impl Budget {
                 action != RecoveryAction::Retry
             }),
             charged_to: ChargedTo::Destination,
+            parts: 1,
             accounts: topology.targets.iter().map(|t| account(t.failover_in_flight)).collect(),
         }
     }
 
-    fn account(&mut self, failing: TargetId, destination: TargetId) -> &mut Account {
+    fn account(&mut self, payer: Payer) -> &mut Account {
         let i = match self.charged_to {
-            ChargedTo::FailingTarget => usize::from(failing.0),
-            ChargedTo::Destination => usize::from(destination.0),
+            ChargedTo::FailingTarget => usize::from(payer.failing.0),
+            ChargedTo::Destination => usize::from(payer.destination.0),
             ChargedTo::Overall => 0,
         };
-        &mut self.accounts[i]
+        let part = if self.parts > 1 { usize::from(payer.tenant.0) } else { 0 };
+        &mut self.accounts[i * self.parts + part]
     }
 }
 
 impl Account {
-    fn new(kind: BudgetKind) -> Account {
+    /// The part `of` an account.
+    fn new(kind: BudgetKind, of: Share) -> Account {
+        let part = |n: u32| nearest(of, u64::from(n) * RECOVERY);
+        // What is there at all is enough for one.
+        let at_least_one = |n: u32| part(n).max(RECOVERY.min(u64::from(n) * RECOVERY));
         let tokens = |capacity: u32, per_request: Share, per_second: u32| {
-            let capacity = u64::from(capacity) * RECOVERY;
+            let capacity = at_least_one(capacity);
             Account::Tokens {
                 capacity,
                 per_request: nearest(per_request, RECOVERY),
-                per_second: per_second.into(),
+                per_second: part(per_second),
                 level: capacity,
+                rest: 0,
                 filled_at: Instant::ZERO,
             }
         };
@@ -184,23 +229,25 @@ impl Account {
             BudgetKind::Ratio { share, window, min_per_second } => Account::Ratio {
                 share,
                 window,
-                min_per_second: min_per_second.into(),
+                min_per_second: part(min_per_second),
                 on_top: false,
                 counts: Rolling::new(window),
             },
             BudgetKind::RatioAndReserve { share, window, reserve_per_second } => Account::Ratio {
                 share,
                 window,
-                min_per_second: reserve_per_second.into(),
+                min_per_second: part(reserve_per_second),
                 on_top: true,
                 counts: Rolling::new(window),
             },
             BudgetKind::Throttle { tokens, per_success } => {
-                let capacity = u64::from(tokens) * RECOVERY;
+                let capacity = at_least_one(tokens);
                 let per_success = nearest(per_success, RECOVERY);
                 Account::Throttle { capacity, per_success, level: capacity }
             }
-            BudgetKind::InFlight { max } => Account::InFlight { max, now: 0 },
+            BudgetKind::InFlight { max } => {
+                Account::InFlight { max: (at_least_one(max) / RECOVERY) as u32, now: 0 }
+            }
         }
     }
 
@@ -225,10 +272,13 @@ impl Account {
 
     fn has_one(&mut self, at: Instant) -> bool {
         match self {
-            Account::Tokens { capacity, per_second, level, filled_at, .. } => {
-                // One recovery per second is one millionth of it per microsecond.
-                let added = (at - *filled_at).as_micros().saturating_mul(*per_second);
-                *level = level.saturating_add(added).min(*capacity);
+            Account::Tokens { capacity, per_second, level, rest, filled_at, .. } => {
+                // A millionth of a recovery per second is a millionth of that per microsecond.
+                let elapsed = u128::from((at - *filled_at).as_micros());
+                let added = elapsed * u128::from(*per_second) + u128::from(*rest);
+                let whole = u64::try_from(added / 1_000_000).unwrap_or(u64::MAX);
+                *level = level.saturating_add(whole).min(*capacity);
+                *rest = (added % 1_000_000) as u64;
                 *filled_at = at.max(*filled_at);
                 *level >= RECOVERY
             }
@@ -236,10 +286,11 @@ impl Account {
                 let counts = counts.counts(at);
                 let (recoveries, firsts) = (u128::from(counts.marked), u128::from(counts.all));
                 let one = u128::from(Share::ONE.as_bits());
-                let least = u128::from(*min_per_second) * u128::from(window.as_micros());
+                // Millionths of a recovery.
+                let least =
+                    u128::from(*min_per_second) * u128::from(window.as_micros()) / 1_000_000;
                 let by_share = firsts * u128::from(share.as_bits());
                 if *on_top {
-                    // Millionths of a recovery on both sides.
                     let reserve = least * one / 1_000_000;
                     return recoveries * one < by_share + reserve;
                 }
@@ -268,8 +319,8 @@ impl Account {
 
     fn reset(&mut self) {
         match self {
-            Account::Tokens { capacity, level, filled_at, .. } => {
-                (*level, *filled_at) = (*capacity, Instant::ZERO);
+            Account::Tokens { capacity, level, rest, filled_at, .. } => {
+                (*level, *rest, *filled_at) = (*capacity, 0, Instant::ZERO);
             }
             Account::Ratio { counts, .. } => counts.clear(),
             Account::Throttle { capacity, level, .. } => *level = *capacity,

@@ -2,7 +2,7 @@
 
 use crate::config::RecoveryAction;
 use crate::outcome::{Answer, Execution, Failure, FailureClass, Usage};
-use crate::target::{ClassId, TargetId};
+use crate::target::{ClassId, TargetId, TenantId};
 use crate::{Duration, Instant, Money};
 
 /// A request inside one router: a slot, and the generation that makes a stale handle harmless.
@@ -42,6 +42,28 @@ pub struct Request {
     pub streamed: bool,
     /// Same for all requests of one conversation.
     pub session: u64,
+    /// Whose it is.
+    pub tenant: TenantId,
+    /// What the layers that it came through leave of its budget.
+    pub left: Left,
+}
+
+/// What is left of the budget that a request brings with it. Where the class or the policy allows
+/// less, that holds.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Left {
+    /// Attempts that may be made for it here; the first is made in any case.
+    pub attempts: u16,
+    /// Time to the first output; [`Duration::MAX`] for no limit.
+    pub first_output: Duration,
+    /// Time to the end of the answer; [`Duration::MAX`] for no limit.
+    pub total: Duration,
+}
+
+impl Left {
+    /// No limit: a request that brings nothing with it.
+    pub const ALL: Left =
+        Left { attempts: u16::MAX, first_output: Duration::MAX, total: Duration::MAX };
 }
 
 /// What happened. `Copy`, so that `{now, event}` can be logged and replayed.

@@ -53,6 +53,8 @@ pub(crate) fn idempotency(class: FailureClass, row: Row, sent: bool, writes: boo
 pub(crate) struct Used {
     /// Attempts in all.
     pub(crate) total: u16,
+    /// The most that the request brings with it.
+    pub(crate) brought: u16,
     /// Attempts on the candidate.
     pub(crate) on_target: u16,
     /// Attempts in the candidate's group.
@@ -80,8 +82,10 @@ pub(crate) fn attempts(limits: &Attempts, used: Used) -> Gate {
             .is_none_or(|most| used.total.saturating_sub(used.in_first_group) < most),
     };
     let grouped = used.in_group < used.most_in_group;
-    // An attempt's number must stay distinct, whatever the scope.
-    pass(scoped < limits.max && side && grouped && used.total < u16::MAX, StopReason::Attempts)
+    // What the request brings is `u16::MAX` at most: an attempt's number stays distinct, whatever
+    // the scope.
+    let left = used.total == 0 || used.total < used.brought;
+    pass(scoped < limits.max && side && grouped && left, StopReason::Attempts)
 }
 
 /// Gate 4, time: `remaining` leaves room for an attempt expected to need `needed`.

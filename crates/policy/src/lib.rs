@@ -17,7 +17,7 @@
 //!
 //! ```
 //! use windtunnel_policy::config::Policy;
-//! use windtunnel_policy::event::{Action, Event, Outcome, Request};
+//! use windtunnel_policy::event::{Action, Event, Left, Outcome, Request};
 //! use windtunnel_policy::outcome::{Answer, Failure, FailureClass, Phase, Usage};
 //! use windtunnel_policy::target::*;
 //! use windtunnel_policy::{Duration, Instant, Money, Price, Router};
@@ -50,7 +50,7 @@
 //!         Group { role: Role::Fallback(1), targets: vec![TargetId(1)] },
 //!     ],
 //! };
-//! let topology = Topology { targets: vec![target("first"), target("second")], classes: vec![chat] };
+//! let topology = Topology { targets: vec![target("first"), target("second")], classes: vec![chat], tenants: vec![] };
 //! let mut router = Router::new(Policy::default(), topology).expect("a valid policy");
 //!
 //! let mut actions = Vec::with_capacity(router.max_actions_per_event());
@@ -62,6 +62,8 @@
 //!     max_output_tokens: 100,
 //!     streamed: false,
 //!     session: 1,
+//!     tenant: TenantId::FIRST,
+//!     left: Left::ALL,
 //! };
 //! router.handle(Instant::ZERO, Event::Arrived(request), &mut actions);
 //! let Action::Send(first) = actions[0] else { panic!("the first action is to send") };

@@ -5,10 +5,10 @@ use core::hash::{Hash, Hasher};
 
 use crate::breaker::Permit;
 use crate::config::RecoveryAction;
-use crate::event::{AttemptRef, Request, RequestRef, StopReason};
+use crate::event::{AttemptRef, Left, Request, RequestRef, StopReason};
 use crate::outcome::{FailureClass, Phase};
 use crate::plan::ClassPlan;
-use crate::target::{ClassId, TargetId};
+use crate::target::{ClassId, TargetId, TenantId};
 use crate::{Duration, Instant, Money};
 
 /// What a request is doing.
@@ -180,6 +180,8 @@ impl Slot {
             max_output_tokens: 0,
             streamed: false,
             session: 0,
+            tenant: TenantId::FIRST,
+            left: Left::ALL,
         },
         arrived: Instant::ZERO,
         deadline: Instant::FAR_FUTURE,
@@ -269,7 +271,7 @@ impl Slots {
         self.counts[i * stride..(i + 1) * stride].fill(0);
         let slot = &mut self.slots[i];
         let first_output = match request.streamed {
-            true => class.first_output,
+            true => class.first_output.min(request.left.first_output),
             false => Duration::MAX,
         };
         *slot = Slot {
@@ -277,7 +279,7 @@ impl Slots {
             stage: Stage::Waiting,
             request,
             arrived: now,
-            deadline: now + class.product_total,
+            deadline: now + class.product_total.min(request.left.total),
             first_output_by: now + first_output,
             policy_deadline: now + class.policy_total,
             ..Slot::FREE

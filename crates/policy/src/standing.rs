@@ -220,6 +220,7 @@ mod tests {
                 })
                 .collect(),
             classes: Vec::new(),
+            tenants: Vec::new(),
         };
         let cooldown = Cooldown { rule, max: secs(100), recooling };
         Standing::new(&cooldown, &Isolation::default(), &topology)

@@ -5,7 +5,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::{Duration, Money, Price};
+use crate::{Duration, Money, Price, Share};
 
 /// The most targets one router serves: eligibility is a bit set of this size.
 pub const MAX_TARGETS: usize = 256;
@@ -18,6 +18,15 @@ pub struct TargetId(pub u16);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ClassId(pub u16);
 
+/// A tenant, by its position in [`Topology::tenants`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct TenantId(pub u16);
+
+impl TenantId {
+    /// The first, or the only one where none is named.
+    pub const FIRST: TenantId = TenantId(0);
+}
+
 /// Everything the router may choose from.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Topology {
@@ -25,6 +34,17 @@ pub struct Topology {
     pub targets: Vec<Target>,
     /// At least one; names are unique.
     pub classes: Vec<RouteClass>,
+    /// Whose requests are told apart; empty where all are one tenant's.
+    pub tenants: Vec<Tenant>,
+}
+
+/// One of those who share a gateway.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Tenant {
+    /// Unique name.
+    pub name: String,
+    /// Its part of every retry budget that is divided by tenant; together at most one.
+    pub budget_share: Share,
 }
 
 /// One place an attempt can be sent to: provider + model + region + deployment + account.
@@ -198,6 +218,6 @@ pub(crate) mod testing {
             max_cost: Money::MAX,
             groups,
         };
-        Topology { targets, classes: vec![class] }
+        Topology { targets, classes: vec![class], tenants: Vec::new() }
     }
 }

@@ -167,7 +167,8 @@ impl<'s> Simulation<'s> {
         sink.resent(index, Resent { action: first.index, layer: LAYERS[place], tries });
         self.ledger.arrive();
         if first.measured && LAYERS[place] == Layer::Application {
-            self.totals.classes[usize::from(first.account)].application_repeats += 1;
+            let accounts = self.totals.accounts(first.account, first.request.tenant);
+            accounts.for_each(|totals| totals.application_repeats += 1);
         }
         let request = WorldRequest { at: now, patience: left, ..first.request };
         self.receive(

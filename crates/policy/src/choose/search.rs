@@ -124,6 +124,7 @@ impl Chooser<'_> {
     pub(super) fn used(&self, tried: Tried, group: u8) -> Used {
         Used {
             total: self.slot().attempts,
+            brought: self.slot().request.left.attempts,
             on_target: tried.attempts,
             in_group: self.slots.in_group(self.i, group),
             most_in_group: self.class.groups[usize::from(group)].max,

@@ -15,6 +15,15 @@ pub struct RetryBudget {
     pub charged_to: ChargedTo,
     /// How it fills.
     pub kind: BudgetKind,
+    /// Whether each tenant has a part of its own, of which no other takes: its share of the rate, the
+    /// capacity and the most in flight, at least one. What follows the traffic follows its own.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_false"))]
+    pub by_tenant: bool,
+}
+
+#[cfg(feature = "serde")]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// Whose account a recovery draws on.

@@ -271,6 +271,10 @@ impl Life {
             BudgetScope::Target => on_target,
         };
         within(scoped, Some(limits.max), "max")?;
+        Promise::AttemptLimits
+            .holds(self.attempts == 0 || self.attempts < self.request.left.attempts, || {
+                format!("attempt {number} was sent beyond what the request brought with it")
+            })?;
         if !limits.repick_failed {
             within(on_target, own.or(Some(limits.max_same_target)), "max_same_target")?;
         }
@@ -298,10 +302,12 @@ impl Life {
             // Waits are free, and move the policy's own deadline.
             TotalCovers::AttemptsOnly => None,
         };
-        let total = class.deadline_total.min(own.unwrap_or(Duration::MAX));
+        let left = &self.request.left;
+        let total = class.deadline_total.min(left.total).min(own.unwrap_or(Duration::MAX));
         let first = match self.request.streamed {
             true => class
                 .deadline_first_output
+                .min(left.first_output)
                 .min(envelope.deadline_first_output.unwrap_or(Duration::MAX)),
             false => Duration::MAX,
         };

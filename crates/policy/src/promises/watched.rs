@@ -430,6 +430,9 @@ impl<S: Subject> Watched<S> {
         };
         for (i, budget) in self.subject.policy().retry_budgets.iter().enumerate() {
             let BudgetKind::InFlight { max } = budget.kind else { continue };
+            // Each tenant's part is one at least.
+            let parts = self.subject.topology().tenants.len() as u32;
+            let max = if budget.by_tenant { max.saturating_add(parts) } else { max };
             if !budget.governs.contains(&action) {
                 continue;
             }

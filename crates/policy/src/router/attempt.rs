@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use super::Router;
 use crate::breaker::Change;
+use crate::budget::Payer;
 use crate::choose::{estimated_cost, remaining};
 use crate::config::{Blame, RecoveryAction, RetryRule, TotalCovers};
 use crate::event::{Action, Decision, Send, StopReason};
@@ -29,7 +30,7 @@ impl Router {
 
         let slot = &mut self.slots[i];
         if slot.attempts == 0 {
-            self.budgets.on_first_attempt(next.target, now);
+            self.budgets.on_first_attempt(next.target, slot.request.tenant, now);
         }
         let failing = slot.flight.target;
         let same = slot.attempts > 0 && failing == next.target;
@@ -227,7 +228,7 @@ impl Router {
         let blame = self.policy.matrix.row(class).blame;
         if !matches!(blame, Blame::No | Blame::Contract) {
             self.health.on_outcome(target, true, self.now);
-            self.budgets.on_outcome(target, true);
+            self.budgets.on_outcome(target, slot.request.tenant, true);
         }
         let standing = &mut self.health.standing;
         match blame {
@@ -257,13 +258,15 @@ impl Router {
 
     /// An attempt is over: what it held returns.
     pub(super) fn close_attempt(&mut self, i: usize) {
+        let tenant = self.slots[i].request.tenant;
         let flight = &mut self.slots[i].flight;
         let permit = flight.permit.take().expect("an attempt in flight holds a permit");
         self.health.breakers.on_end(permit, self.now);
         self.health.load.on_end(flight.target);
         self.in_flight -= 1;
         if let Some(action) = flight.action {
-            self.budgets.on_recovery_ended(action, flight.failing, flight.target);
+            let payer = Payer { failing: flight.failing, destination: flight.target, tenant };
+            self.budgets.on_recovery_ended(action, payer);
         }
     }
 
@@ -271,7 +274,9 @@ impl Router {
     pub(super) fn give_up_next(&mut self, i: usize) {
         let slot = &self.slots[i];
         if let Some(action) = slot.next.action {
-            self.budgets.on_recovery_ended(action, slot.flight.target, slot.next.target);
+            let (failing, tenant) = (slot.flight.target, slot.request.tenant);
+            let payer = Payer { failing, destination: slot.next.target, tenant };
+            self.budgets.on_recovery_ended(action, payer);
         }
     }
 

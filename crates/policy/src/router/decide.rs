@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 
 use super::Router;
 use crate::backoff;
+use crate::budget::Payer;
 use crate::choose::{Choice, Chooser, Refusal, remaining};
 use crate::config::{AllUnavailable, LoopOrder, RecoveryAction, RetryRule, Row, WaitTooLong};
 use crate::event::{Action, Decision, StopReason};
@@ -196,10 +197,10 @@ impl Router {
     /// Whether the shared budgets grant a recovery; what they grant is theirs again when its
     /// attempt ends, or is given up.
     pub(super) fn granted(&mut self, i: usize, choice: Choice) -> bool {
-        let failing = self.slots[i].flight.target;
-        choice
-            .action
-            .is_none_or(|action| self.budgets.ask(action, failing, choice.target, self.now))
+        let slot = &self.slots[i];
+        let (failing, tenant) = (slot.flight.target, slot.request.tenant);
+        let payer = Payer { failing, destination: choice.target, tenant };
+        choice.action.is_none_or(|action| self.budgets.ask(action, payer, self.now))
     }
 
     /// A wait that does not fit stops all recovery, where the policy says so.

@@ -18,6 +18,11 @@ impl Router {
             usize::from(request.class.0) < self.classes.len(),
             "a request names a route class of the topology"
         );
+        let tenants = self.topology.tenants.len().max(1);
+        assert!(
+            usize::from(request.tenant.0) < tenants,
+            "a request names a tenant of the topology"
+        );
         let class = &self.classes[usize::from(request.class.0)];
         let i = self.slots.open(request, class, self.now);
         self.start(i, out);
@@ -81,7 +86,7 @@ impl Router {
         }
         let target = self.slots[i].flight.target;
         self.health.on_contract(target, false, self.now);
-        self.budgets.on_outcome(target, false);
+        self.budgets.on_outcome(target, self.slots[i].request.tenant, false);
         self.close_attempt(i);
         if !self.slots[i].flight.committed {
             out.push(Action::Release(attempt));

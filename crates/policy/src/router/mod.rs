@@ -99,8 +99,8 @@ impl Router {
     /// Takes an event in at `now`, and appends what must be done about it.
     ///
     /// # Panics
-    /// Where a request names a route class, or a kill switch a target, that the topology does not
-    /// have.
+    /// Where a request names a route class or a tenant, or a kill switch a target, that the topology
+    /// does not have.
     pub fn handle(&mut self, now: Instant, event: Event, actions: &mut Vec<Action>) {
         self.now = self.now.max(now);
         self.health.on_time(self.now);

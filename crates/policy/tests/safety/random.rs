@@ -7,11 +7,12 @@ use windtunnel_policy::config::{
     Policy, Priority, RecoveryAction, RetryBudget, Sticky, Strategy as Choice, Streaming,
     SubstituteOrder, TotalCovers, Trip, WaitTooLong,
 };
-use windtunnel_policy::event::{AttemptRef, Event, Request, RequestRef};
+use windtunnel_policy::event::{AttemptRef, Event, Left, Request, RequestRef};
 use windtunnel_policy::outcome::{Answer, Execution, Failure, FailureClass, Phase, Usage};
 use windtunnel_policy::promises::{Broken, Moment, Watched};
 use windtunnel_policy::target::{
-    Capabilities, ClassId, Group, Role, RouteClass, SideEffects, Target, TargetId, Topology,
+    Capabilities, ClassId, Group, Role, RouteClass, SideEffects, Target, TargetId, TenantId,
+    Topology,
 };
 use windtunnel_policy::{Duration, Instant, Money, Price, Router, Share};
 
@@ -112,6 +113,8 @@ fn event(watched: &Watched<Router>, step: &Step, id: u64, now: Instant) -> Optio
             max_output_tokens: 100,
             streamed,
             session: salt % 3,
+            tenant: TenantId::FIRST,
+            left: Left::ALL,
         }),
         What::Headers => Event::Headers(flying?),
         What::FirstOutput => Event::FirstOutput(flying?),
@@ -225,7 +228,7 @@ fn topology() -> impl Strategy<Value = Topology> {
                 max_cost: cost.map_or(Money::MAX, Money::from_pico),
                 groups,
             };
-            Topology { targets, classes: vec![class] }
+            Topology { targets, classes: vec![class], tenants: Vec::new() }
         })
 }
 
@@ -330,7 +333,12 @@ fn budget() -> impl Strategy<Value = RetryBudget> {
         vec![RecoveryAction::Failover, RecoveryAction::Hedge],
     ];
     (prop::sample::select(governed), prop::sample::select(accounts), prop::sample::select(kinds))
-        .prop_map(|(governs, charged_to, kind)| RetryBudget { governs, charged_to, kind })
+        .prop_map(|(governs, charged_to, kind)| RetryBudget {
+            governs,
+            charged_to,
+            kind,
+            by_tenant: false,
+        })
 }
 
 fn group_rule() -> impl Strategy<Value = GroupRule> {

@@ -6,11 +6,12 @@ use windtunnel_policy::config::{
     GroupRule, Hedge, Jitter, LoopOrder, Policy, RecoveryAction, RetryBudget, SideEffectRule,
     Streaming, Trip,
 };
-use windtunnel_policy::event::{AttemptRef, Event, Request, RequestRef};
+use windtunnel_policy::event::{AttemptRef, Event, Left, Request, RequestRef};
 use windtunnel_policy::outcome::{Answer, Execution, Failure, FailureClass, Phase, Usage};
 use windtunnel_policy::promises::{Broken, Watched};
 use windtunnel_policy::target::{
-    Capabilities, ClassId, Group, Role, RouteClass, SideEffects, Target, TargetId, Topology,
+    Capabilities, ClassId, Group, Role, RouteClass, SideEffects, Target, TargetId, TenantId,
+    Topology,
 };
 use windtunnel_policy::{Duration, Instant, Money, Price, Router, Share};
 
@@ -143,7 +144,7 @@ fn hedging() -> Policy {
 }
 
 fn budget(action: RecoveryAction, charged_to: ChargedTo, kind: BudgetKind) -> RetryBudget {
-    RetryBudget { governs: vec![action], charged_to, kind }
+    RetryBudget { governs: vec![action], charged_to, kind, by_tenant: false }
 }
 
 /// Walks over every sequence; answers how many there were.
@@ -157,6 +158,8 @@ fn walk_all(policy: Policy, topology: Topology) -> usize {
         max_output_tokens: 50,
         streamed: true,
         session: 1,
+        tenant: TenantId::FIRST,
+        left: Left::ALL,
     };
     let walked =
         watched.feed(Instant::ZERO, Event::Arrived(request)).and_then(|()| walk(&watched, DEPTH));
@@ -293,5 +296,6 @@ fn topology(side_effects: SideEffects) -> Topology {
     Topology {
         targets: vec![target("a", "m", 1_000), target("b", "m", 1_000), target("c", "n", 9_000)],
         classes: vec![class],
+        tenants: Vec::new(),
     }
 }

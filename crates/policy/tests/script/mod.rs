@@ -10,9 +10,9 @@ mod wording;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use windtunnel_policy::event::{Action, AttemptRef, Event, Request, RequestRef};
+use windtunnel_policy::event::{Action, AttemptRef, Event, Left, Request, RequestRef};
 use windtunnel_policy::outcome::{Answer, Execution, Failure, FailureClass, Phase, Usage};
-use windtunnel_policy::target::{ClassId, Topology};
+use windtunnel_policy::target::{ClassId, TenantId, Topology};
 use windtunnel_policy::text::parse_duration;
 use windtunnel_policy::{Duration, Instant, Router};
 
@@ -183,6 +183,12 @@ impl Stage {
             max_output_tokens: number("output", 500)? as u32,
             streamed: facts.contains(&"streamed"),
             session: number("session", id)?,
+            tenant: TenantId(number("tenant", 0)? as u16),
+            left: Left {
+                attempts: number("attempts_left", u16::MAX.into())? as u16,
+                total: value(facts, "time_left").map_or(Ok(Duration::MAX), parse_duration)?,
+                ..Left::ALL
+            },
         }))
     }
 

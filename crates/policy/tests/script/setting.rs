@@ -2,9 +2,9 @@
 
 use windtunnel_policy::config::Policy;
 use windtunnel_policy::target::{
-    Capabilities, Group, Role, RouteClass, SideEffects, Target, TargetId, Topology,
+    Capabilities, Group, Role, RouteClass, SideEffects, Target, TargetId, Tenant, Topology,
 };
-use windtunnel_policy::text::{parse_duration, parse_money};
+use windtunnel_policy::text::{parse_duration, parse_money, parse_share};
 use windtunnel_policy::{Duration, Money, Price};
 
 /// The policy: YAML, its comments the prose.
@@ -16,7 +16,7 @@ pub(crate) fn policy(text: &str) -> Result<Policy, String> {
     serde_saphyr::from_str(text).map_err(|e| e.to_string())
 }
 
-/// Lines `target NAME key=value…`, `group NAME…`, `class key=value…`.
+/// Lines `target NAME key=value…`, `group NAME…`, `class key=value…`, `tenant NAME SHARE`.
 pub(crate) fn topology(text: &str) -> Result<Topology, String> {
     let mut topology = Topology::default();
     let mut class = RouteClass {
@@ -42,8 +42,11 @@ pub(crate) fn topology(text: &str) -> Result<Topology, String> {
                 class.groups.push(Group { role, targets: ids.collect::<Result<_, _>>()? });
             }
             ["class", ref facts @ ..] => facts_of(&mut class, facts)?,
+            ["tenant", name, share] => topology
+                .tenants
+                .push(Tenant { name: name.into(), budget_share: parse_share(share)? }),
             [] => {}
-            _ => return Err(format!("`{line}` is neither target, group nor class")),
+            _ => return Err(format!("`{line}` is neither target, group, class nor tenant")),
         }
     }
     topology.classes.push(class);

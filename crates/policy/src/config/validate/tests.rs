@@ -28,6 +28,7 @@ fn with_budget(kind: BudgetKind) -> Vec<String> {
             governs: vec![RecoveryAction::Retry],
             charged_to: ChargedTo::Overall,
             kind,
+            by_tenant: false,
         }];
     })
 }
