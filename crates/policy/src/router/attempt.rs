@@ -275,8 +275,8 @@ impl Router {
         let slot = &self.slots[i];
         if let Some(action) = slot.next.action {
             let (failing, tenant) = (slot.flight.target, slot.request.tenant);
-            let payer = Payer { failing, destination: slot.next.target, tenant };
-            self.budgets.on_recovery_ended(action, payer);
+            let planned = Payer { failing, destination: slot.next.target, tenant };
+            self.budgets.on_recovery_ended(action, planned);
         }
     }
 
