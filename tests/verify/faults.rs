@@ -123,7 +123,7 @@ fn shared_budgets() {
         (rate, ChargedTo::Overall, 2),
     ] {
         let governs = vec![RecoveryAction::Retry, RecoveryAction::Failover];
-        let budget = RetryBudget { governs, charged_to, kind };
+        let budget = RetryBudget { governs, charged_to, kind, by_tenant: false };
         let says = Policy { retry_budgets: vec![budget], ..policy() };
         let of = |runs: &Policy| {
             let mut two = runs.clone();
