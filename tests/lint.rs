@@ -316,3 +316,33 @@ fn every_shipped_scenario_is_free_of_waste() {
     }
     assert!(find(Kind::Scenario, THIN).is_ok());
 }
+
+#[test]
+fn rules_of_groups_nothing_comes_under() {
+    alone("groups: {primary: {max: 4}}", "groups.primary.max", "4 never binds");
+    alone(
+        "groups: {fallbacks: [{max_same_target: 9}]}",
+        "groups.fallbacks[0].max_same_target",
+        "9 never binds",
+    );
+    let channels = Scenario::load("channels").expect("a shipped scenario");
+    let with = |text: &str| lint::pair(&policy(text), &channels);
+    for (text, field, words) in [
+        ("groups: {fallbacks: [{max: 1}, {max: 2}]}", "groups.fallbacks[1]", "no class"),
+        ("groups: {cheaper: {max: 1}}", "groups.cheaper", "no class"),
+        // 9,000 requests in all, and three attempts each.
+        (
+            "groups: {primary: {admission: {rpm: 40000}}}",
+            "groups.primary.admission.rpm",
+            "never binds",
+        ),
+    ] {
+        one(&with(text), field, words);
+    }
+    let fits = "groups: {primary: {admission: {rpm: 400}}, fallbacks: [{max: 1}]}";
+    assert_eq!(with(fits), []);
+    assert_eq!(with("selection: {groups: health_score, priority: by_attempt}"), []);
+    let small = scenario("name:", "name:");
+    let with = |text: &str| lint::pair(&policy(text), &small);
+    one(&with("selection: {priority: by_attempt}"), "selection.priority", "changes nothing");
+}

@@ -59,6 +59,9 @@ pub(super) fn to_fail_over(case: &Case<'_>, policy: &Policy) -> String {
              before another target can answer"
                 .into()
         }
+        Some(StopReason::GroupFull) => {
+            "raise `groups.fallbacks` `admission.rpm`: the fallback group is full".into()
+        }
         Some(StopReason::RetryBudget) => {
             "let no ratio of live traffic govern failover in `retry_budgets`: it bars the way to \
              an idle target; bound it by `in_flight`, charged to the destination"

@@ -5,6 +5,7 @@
 
 mod breakers;
 mod budgets;
+mod groups;
 mod reach;
 mod time;
 mod unused;
@@ -55,6 +56,7 @@ pub fn policy(file: &PolicyFile) -> Vec<InputError> {
     time::check(&mut warnings, total, "envelope.deadline_total");
     breakers::check(&mut warnings);
     budgets::check(&mut warnings);
+    groups::check(&mut warnings);
     unused::check(&mut warnings);
     warnings.found
 }
@@ -79,6 +81,7 @@ pub fn pair(file: &PolicyFile, scenario: &Scenario) -> Vec<InputError> {
     }
     breakers::check_traffic(&mut warnings, scenario);
     reach::hints(&mut warnings, scenario);
+    groups::check_scenario(&mut warnings, scenario);
     let mut found = warnings.found;
     // Several classes may say the same.
     let mut seen = Vec::new();
@@ -99,8 +102,10 @@ impl<'a> Warnings<'a> {
     /// Same-route retries that a request can make at most.
     fn retries(&self) -> u16 {
         let attempts = &self.policy.attempts;
+        let own = self.policy.groups.rules().filter_map(|(_, rule)| rule.max_same_target);
+        let same_target = own.fold(attempts.max_same_target, u16::max);
         match attempts.allow_retry {
-            true => attempts.max.min(attempts.max_same_target).saturating_sub(1),
+            true => attempts.max.min(same_target).saturating_sub(1),
             false => 0,
         }
     }

@@ -46,7 +46,8 @@ pub(super) fn idle_targets(scenario: &Scenario) -> Vec<InputError> {
 pub(super) fn check(warnings: &mut Warnings<'_>, scenario: &Scenario, class: usize) {
     let policy = warnings.policy;
     let (attempts, facts) = (&policy.attempts, &scenario.topology.classes[class]);
-    let passes_by = !policy.breakers.is_empty() || facts.max_cost < Money::MAX;
+    let doors = policy.groups.rules().any(|(_, rule)| rule.admission.is_some());
+    let passes_by = doors || !policy.breakers.is_empty() || facts.max_cost < Money::MAX;
     let ordered = policy.selection.strategy == Strategy::Ordered;
     if passes_by || !ordered || !warnings.leaves_target() || attempts.scope != BudgetScope::Request
     {
