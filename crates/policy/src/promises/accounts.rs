@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 use super::{Broken, Promise};
 use crate::config::{
     Admission, AdmissionWindow, Admitted, BudgetKind, ChargedTo, Policy, RecoveryAction,
+    RetryBudget,
 };
 use crate::event::{Request, Send, StopReason, Terminal};
 use crate::target::{TargetId, Topology};
@@ -46,7 +47,7 @@ impl Accounts {
         Accounts {
             doors: topology.classes.iter().map(|c| vec![VecDeque::new(); c.groups.len()]).collect(),
             budgets: budgets
-                .map(|budget| match is_counted(budget.kind) {
+                .map(|budget| match is_counted(budget, topology) {
                     true => vec![Account::default(); accounts(budget.charged_to)],
                     false => Vec::new(),
                 })
@@ -149,9 +150,10 @@ impl Accounts {
 }
 
 /// Whether a budget fills by time and traffic; those in flight are counted elsewhere, and what
-/// outcomes fill is not.
-fn is_counted(kind: BudgetKind) -> bool {
-    !matches!(kind, BudgetKind::InFlight { .. } | BudgetKind::Throttle { .. })
+/// outcomes fill, or what tenants divide, is not.
+fn is_counted(budget: &RetryBudget, topology: &Topology) -> bool {
+    let divided = budget.by_tenant && !topology.tenants.is_empty();
+    !divided && !matches!(budget.kind, BudgetKind::InFlight { .. } | BudgetKind::Throttle { .. })
 }
 
 fn account_of(
