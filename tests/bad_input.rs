@@ -140,6 +140,10 @@ fn tenants_that_cannot_be() {
         (tenants("{a: {share: 100%, budget_share: 70%}, b: {budget_share: 40%}}"), "tenants: the budget shares add up to 110%, more than 100%"),
         (tenants("{a: {share: 100%, budget: 70%}}"), "tenants.a.budget: unknown field; known here: `share`, `budget_share`"),
         (tenants("{a b: {share: 100%}}"), "tenants.a b"),
+        (tenants("{a: {share: 100%, priority: 300}}"), "tenants.a.priority: "),
+        ("gateway: {in_flight: {max: 0}}\nweather:".into(), "gateway.in_flight.max: must be at least 1; leave `in_flight` out"),
+        ("gateway: {in_flight: {queue: 3}}\nweather:".into(), "gateway.in_flight.max: is missing"),
+        ("gateway: {in_flight: {max: 5, status: 200}}\nweather:".into(), "gateway.in_flight.status: expected a status from 400 to 599, found 200; 429 or 503 are usual"),
     ];
     let rows: Vec<Row> = rows.iter().map(|(new, holds)| (S, "weather:", new.as_str(), *holds)).collect();
     table(&rows);

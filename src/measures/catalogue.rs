@@ -27,6 +27,10 @@ impl Catalogue {
         if !scenario.tenants.is_empty() {
             catalogue.insert_after("success", vec![worst_tenant()]);
         }
+        if scenario.file.gateway.in_flight.is_some() {
+            catalogue.insert_after("no_eligible_target", vec![turned_away()]);
+            catalogue.insert_after("ttft_p999", vec![door_wait()]);
+        }
         if scenario.has_caches() {
             catalogue.insert_after("wasted_cost_share", vec![cached()]);
         }
@@ -211,6 +215,17 @@ fn worst_tenant() -> Measure {
     let describes = "answered, of the tenant whose requests are answered least often";
     let name = "worst_tenant_success";
     measure(Block::Answer, name, FRACTION, UP, describes, Read::WorstTenant)
+}
+
+fn turned_away() -> Measure {
+    let describes = "turned away because the gateway was full";
+    measure(Block::Outcomes, "turned_away", FRACTION, DOWN, describes, Share(|c| c.turned_away))
+}
+
+fn door_wait() -> Measure {
+    let describes = "mean wait for a place inside the gateway, of all that came to it";
+    let read = Ratio(|c| (c.door_wait_sum as f64 / 1e6, c.received as f64));
+    measure(Block::Times, "gateway_wait_mean", SECONDS, DOWN, describes, read)
 }
 
 fn resend() -> Measure {

@@ -2,7 +2,7 @@
 
 use windtunnel_policy::Duration;
 use windtunnel_policy::config::RecoveryAction;
-use windtunnel_policy::event::Outcome;
+use windtunnel_policy::event::{Outcome, StopReason};
 use windtunnel_policy::outcome::FailureClass;
 
 use super::{AttemptRow, RequestRow, SignedHist};
@@ -120,6 +120,8 @@ pub struct ClassTotals {
     pub partial_output: u64,
     /// Closed because the caller went away.
     pub cancelled: u64,
+    /// Turned away at the gateway's door.
+    pub turned_away: u64,
     /// Valid refusals.
     pub refused: u64,
     /// Actions whose tool has written outside the model.
@@ -147,6 +149,8 @@ pub struct ClassTotals {
     pub latency_sum: u128,
     /// As above.
     pub ttft_sum: u128,
+    /// Waits at the gateway's door, µs.
+    pub door_wait_sum: u128,
 }
 
 /// Totals of one target.
@@ -256,6 +260,7 @@ impl ClassTotals {
             Outcome::Partial => self.partial_output += 1,
             Outcome::Cancelled => self.cancelled += 1,
         }
+        self.turned_away += u64::from(row.result.stop == Some(StopReason::GatewayFull));
         if let Some(class) = row.result.class {
             self.ended_as[class as usize] += 1;
         }
@@ -281,6 +286,7 @@ impl ClassTotals {
         self.no_eligible_target += other.no_eligible_target;
         self.partial_output += other.partial_output;
         self.cancelled += other.cancelled;
+        self.turned_away += other.turned_away;
         self.refused += other.refused;
         self.side_effects += other.side_effects;
         self.duplicate_side_effects += other.duplicate_side_effects;
@@ -294,6 +300,7 @@ impl ClassTotals {
         self.excess_latency_sum += other.excess_latency_sum;
         self.latency_sum += other.latency_sum;
         self.ttft_sum += other.ttft_sum;
+        self.door_wait_sum += other.door_wait_sum;
     }
 }
 

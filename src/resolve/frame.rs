@@ -6,7 +6,7 @@ use windtunnel_policy::Duration;
 use windtunnel_policy::target::MAX_TARGETS;
 
 use crate::input::{InputError, Place, check_name};
-use crate::scenario::{LimitModel, LimitUnit, ScenarioFile};
+use crate::scenario::{InFlight, LimitModel, LimitUnit, ScenarioFile};
 
 /// No scenario is longer: times then stay far from the end of the clock.
 pub(super) const LONGEST: Duration = Duration::from_secs(400 * 86_400);
@@ -22,8 +22,25 @@ pub(super) fn check(file: &ScenarioFile, at: &Place<'_>) -> Result<(), InputErro
     if let Some(0) = file.gateway.connections_per_target {
         return Err(at.path("gateway.connections_per_target").error("must be at least 1"));
     }
+    if let Some(cap) = &file.gateway.in_flight {
+        door(cap, &at.path("gateway.in_flight"))?;
+    }
     if let Some(wanted) = &file.reference_target {
         known(wanted, "target", file.targets.keys(), &at.key("reference_target"))?;
+    }
+    Ok(())
+}
+
+fn door(cap: &InFlight, at: &Place<'_>) -> Result<(), InputError> {
+    if cap.max == 0 {
+        return Err(at
+            .key("max")
+            .error("must be at least 1")
+            .fix("leave `in_flight` out for no limit"));
+    }
+    if !(400..=599).contains(&cap.status) {
+        let message = format!("expected a status from 400 to 599, found {}", cap.status);
+        return Err(at.key("status").error(message).fix("429 or 503 are usual"));
     }
     Ok(())
 }

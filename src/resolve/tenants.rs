@@ -32,11 +32,9 @@ pub(super) fn resolve(file: &ScenarioFile, at: &Place<'_>) -> Result<Vec<TenantM
     let dealt = file.classes.values().any(|class| class.tenant.is_none());
     let up_to = traffic(specs, dealt, &at)?;
     let budget_shares = budget_shares(specs, &at)?;
-    let tenants = specs.keys().zip(up_to).zip(budget_shares);
-    let tenant = |((name, up_to), budget_share): ((&String, _), _)| TenantModel {
-        name: name.clone(),
-        up_to,
-        budget_share,
+    let tenants = specs.iter().zip(up_to).zip(budget_shares);
+    let tenant = |(((name, spec), up_to), budget_share): (((&String, &TenantSpec), _), _)| {
+        TenantModel { name: name.clone(), up_to, budget_share, priority: spec.priority }
     };
     Ok(tenants.map(tenant).collect())
 }

@@ -212,6 +212,28 @@ pub struct Gateway {
     pub connections: Option<u32>,
     /// Connections per target.
     pub connections_per_target: Option<u32>,
+    /// How many requests may be inside at one time; any number where absent. Each replica's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_flight: Option<InFlight>,
+}
+
+/// How many requests may be inside the gateway, and what becomes of the others.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct InFlight {
+    /// Requests inside at one time: from their arrival to their end, waits between attempts included.
+    pub max: u32,
+    /// Requests that may wait for a place, the highest `priority` of a tenant first, then the first that
+    /// came; where it is full, one of a higher priority takes the place of the last of a lower.
+    #[serde(default)]
+    pub queue: u32,
+    /// The status of the others: 429 or 503 as a rule.
+    #[serde(default = "too_many_requests")]
+    pub status: u16,
+}
+
+fn too_many_requests() -> u16 {
+    429
 }
 
 /// Load of other tenants on the fallbacks while a rival is down.

@@ -21,7 +21,9 @@ pub use card::{
     PromptCache, Quality, Source, SpeedByLoad, Stick,
 };
 pub use dist_spec::{DistSpec, Quantity, Tokens};
-pub use file::{Background, ClassSpec, Deadline, Gateway, Groups, ScenarioFile, TargetSpec};
+pub use file::{
+    Background, ClassSpec, Deadline, Gateway, Groups, InFlight, ScenarioFile, TargetSpec,
+};
 pub(crate) use latency::MOST_WORK;
 pub use latency::{Times, Try};
 pub use layers::{Layer, OuterLayer, UpstreamProxy};

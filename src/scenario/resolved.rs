@@ -147,6 +147,8 @@ pub struct TenantModel {
     pub up_to: Share,
     /// Its part of the retry budgets that are divided by tenant.
     pub budget_share: Share,
+    /// Its place among those who wait at the gateway: the highest first.
+    pub priority: u8,
 }
 
 /// One route class, ready to be run.

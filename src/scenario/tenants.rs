@@ -15,4 +15,11 @@ pub struct TenantSpec {
     /// others leave where absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget_share: Option<Share>,
+    /// Its place among those who wait at the gateway: the highest first.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub priority: u8,
+}
+
+fn is_zero(n: &u8) -> bool {
+    *n == 0
 }

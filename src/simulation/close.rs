@@ -5,7 +5,9 @@ use windtunnel_policy::{Instant, Money};
 
 use super::Simulation;
 use super::happen::Asked;
+use super::occurrence::Occurrence;
 use super::open::{Complete, Open};
+use crate::queue::{EventKey, Rank};
 use crate::record::{RequestRow, Sink};
 use crate::world::{Marks, World};
 
@@ -21,18 +23,36 @@ impl Simulation<'_> {
         let slot = request.slot as usize;
         self.flush(slot, sink);
         let row = self.request_row(now, &self.open[slot], result);
-        self.ledger.close(row.cost);
         let open = &mut self.open[slot];
         // A handle nobody holds: late occurrences of this request find nothing.
         open.handle.generation = open.handle.generation.wrapping_add(1);
         let asked = open.asked();
-        if row.measured {
-            self.totals.accounts(open.account, row.tenant).for_each(|totals| totals.take(&row));
+        if !self.door.is_open() && self.door.leave(asked.gateway) {
+            // Before anybody who comes at this moment.
+            let key = EventKey::new(now, Rank::Completion, row.request, 0);
+            self.queue.push(key, Occurrence::Admit(asked.gateway));
         }
-        sink.request(&row);
-        match self.layers.of(slot) {
-            Some(action) => self.on_result(now, action, &row, world),
-            None => self.settle(now, &row, &asked, world),
+        self.closed(now, &row, &asked, self.layers.of(slot), world, sink);
+    }
+
+    /// A request was closed, as `row` says.
+    pub(super) fn closed(
+        &mut self,
+        now: Instant,
+        row: &RequestRow,
+        asked: &Asked,
+        action: Option<u32>,
+        world: &World,
+        sink: &mut impl Sink,
+    ) {
+        if row.measured {
+            self.totals.accounts(asked.account, row.tenant).for_each(|totals| totals.take(row));
+        }
+        self.ledger.close(row.cost);
+        sink.request(row);
+        match action {
+            Some(action) => self.on_result(now, action, row, world),
+            None => self.settle(now, row, asked, world),
         }
     }
 

@@ -82,6 +82,22 @@ impl Simulation<'_> {
         world: &World,
         sink: &mut impl Sink,
     ) {
+        match self.door.is_open() {
+            true => self.enter(now, asked, action, Left::ALL, world, sink),
+            false => self.knock(now, asked, action, world, sink),
+        }
+    }
+
+    /// A request comes in, with so much left of its budget.
+    pub(super) fn enter(
+        &mut self,
+        now: Instant,
+        asked: Asked,
+        action: Option<u32>,
+        left: Left,
+        world: &World,
+        sink: &mut impl Sink,
+    ) {
         let Asked { request, index, gateway, .. } = asked;
         let path = action.map_or(0, |action| self.layers.path(action));
         let event = Event::Arrived(Request {
@@ -93,7 +109,7 @@ impl Simulation<'_> {
             streamed: request.marks.has(Marks::STREAMED),
             session: request.session,
             tenant: TenantId(request.tenant),
-            left: Left::ALL,
+            left,
         });
         self.gateways.tell(now, gateway.into(), event, &mut self.actions);
         sink.routed(now, &event, &self.actions);
@@ -110,7 +126,7 @@ impl Simulation<'_> {
         self.layers.hold(handle, action);
         let deadline = self.scenario.classes[usize::from(request.class)].deadline;
         if request.patience <= deadline {
-            let key = EventKey::new(now + request.patience, Rank::Cancel, index, 0);
+            let key = EventKey::new(request.at + request.patience, Rank::Cancel, index, 0);
             self.timers.push(now, key, Occurrence::Patience(handle));
         }
         self.carry_out(now, world, sink);
@@ -177,6 +193,8 @@ impl Simulation<'_> {
                 self.next_index += 1;
                 self.arrive(now, request, index, Some(Asker { closed_loop, user }), world, sink);
             }
+            Occurrence::WaitedEnough(ticket) => self.on_waited_enough(now, ticket, world, sink),
+            Occurrence::Admit(gateway) => self.admit(now, gateway, world, sink),
             Occurrence::Operator(position) => {
                 let KillSwitch { target, off, .. } = world.switches[position as usize];
                 let event = Event::KillSwitch { target, off };

@@ -6,6 +6,8 @@
 
 mod carry_out;
 mod close;
+mod door;
+mod entrance;
 mod gateways;
 mod happen;
 mod interval;
@@ -24,6 +26,7 @@ use windtunnel_policy::event::Action;
 use windtunnel_policy::target::{Group, Role, Topology};
 use windtunnel_policy::{Duration, Instant, Router};
 
+use self::door::Door;
 use self::gateways::Gateways;
 use self::interval::Interval;
 use self::layers::Actions;
@@ -54,6 +57,7 @@ pub struct Simulation<'s> {
     timers: Timers<Occurrence>,
     interval: Interval,
     pool: Pool,
+    door: Door,
     watch: Watch,
     open: Vec<Open>,
     layers: Actions,
@@ -149,6 +153,7 @@ impl<'s> Simulation<'s> {
             ),
             interval: Interval::new(scenario.file.interval),
             pool: Pool::new(&scenario.file.gateway, gateways.count(), targets),
+            door: Door::new(&scenario.file.gateway, gateways.count()),
             watch: Watch::new(gateways.routers(), targets),
             open: Vec::with_capacity(1024),
             layers: Actions::new(scenario),
@@ -257,6 +262,7 @@ impl<'s> Simulation<'s> {
         self.timers.clear();
         self.interval.reset();
         self.pool.reset();
+        self.door.reset();
         self.watch.reset(world);
         self.layers.reset();
         self.tools.clear();
@@ -290,6 +296,7 @@ impl<'s> Simulation<'s> {
     fn finish(&mut self, world: &World, end: Instant) -> RunTotals {
         self.ledger.assert_balanced(world.options.seed);
         assert_eq!(self.pool.in_use(), 0, "seed {}: connections not returned", world.options.seed);
+        assert!(self.door.is_idle(), "seed {}: places inside leaked", world.options.seed);
         let routers = self.gateways.routers();
         let permits: u64 = routers.iter().map(Router::permits_out).sum();
         assert_eq!(permits, 0, "seed {}: probe permits leaked", world.options.seed);

@@ -24,6 +24,10 @@ pub(super) enum Occurrence {
         /// Counts what the action's layers decided.
         epoch: u32,
     },
+    /// A request has waited long enough at a gateway's door; stale where it no longer waits.
+    WaitedEnough(u32),
+    /// A place inside this gateway has become free for who waits.
+    Admit(u16),
     /// An operator throws the switch at this position of the world's list, or puts it back.
     Operator(u32),
     /// A closed loop's user asks again.

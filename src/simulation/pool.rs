@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn a_shared_pool_runs_dry_for_everybody() {
-        let gateway = Gateway { connections: Some(2), connections_per_target: None };
+        let gateway = Gateway { connections: Some(2), ..Gateway::default() };
         let mut pool = Pool::new(&gateway, 2, 2);
         assert!(pool.take(1, 0) && pool.take(1, 0));
         assert!(!pool.take(1, 1));
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn a_pool_per_target_leaves_the_others_alone() {
-        let gateway = Gateway { connections: None, connections_per_target: Some(1) };
+        let gateway = Gateway { connections_per_target: Some(1), ..Gateway::default() };
         let mut pool = Pool::new(&gateway, 2, 2);
         assert!(pool.take(0, 0) && !pool.take(0, 0) && pool.take(0, 1));
     }

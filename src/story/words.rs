@@ -127,6 +127,7 @@ const fn why(reason: StopReason) -> &'static str {
         StopReason::Deadline => "gate 4: too little time for a useful attempt",
         StopReason::AddedLatency => "gate 4: the added latency is spent",
         StopReason::Cost => "gate 4: the money is spent",
+        StopReason::GatewayFull => "the gateway itself is full",
         StopReason::GroupFull => "gate 4: every group that is left is full",
         StopReason::RetryBudget => "gate 4: the shared retry budget denies it",
         StopReason::WaitTooLong => "gate 4: the wait asked for is too long",

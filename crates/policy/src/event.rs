@@ -282,6 +282,8 @@ pub enum StopReason {
     RetryBudget,
     /// Gate 4: every group that is left lets nobody in for now.
     GroupFull,
+    /// The gateway had no room: said by whoever admits requests before the router hears of them.
+    GatewayFull,
     /// Gate 4: the wait asked for does not fit.
     WaitTooLong,
     /// No target is eligible: breakers, exclusions, capabilities, context, approval.
@@ -306,6 +308,7 @@ impl StopReason {
             StopReason::Cost => "cost",
             StopReason::RetryBudget => "retry_budget",
             StopReason::GroupFull => "group_full",
+            StopReason::GatewayFull => "gateway_full",
             StopReason::WaitTooLong => "wait_too_long",
             StopReason::NoEligibleTarget => "no_eligible_target",
             StopReason::CallerCancelled => "caller_cancelled",

@@ -122,6 +122,7 @@ fn depth(reason: StopReason) -> u8 {
         StopReason::Cost => 7,
         StopReason::WaitTooLong => 8,
         StopReason::GroupFull => 9,
+        StopReason::GatewayFull => 9,
         StopReason::RetryBudget => 10,
         StopReason::KillSwitch => 11,
         StopReason::CallerCancelled => 12,

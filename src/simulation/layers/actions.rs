@@ -70,6 +70,8 @@ pub(super) enum Stage {
     Vacant,
     /// A request of it is at the gateway.
     AtGateway(Option<RequestRef>),
+    /// A request of it waits at the gateway's door, with this ticket.
+    AtDoor(u32),
     /// The layer at this place waits until then.
     Waiting(usize, Instant),
 }
@@ -147,6 +149,11 @@ impl Actions {
         if let Some(action) = action {
             self.get(action).stage = Stage::AtGateway(Some(handle));
         }
+    }
+
+    /// Notes that the action's request waits at the door.
+    pub(in crate::simulation) fn queue(&mut self, action: u32, ticket: u32) {
+        self.get(action).stage = Stage::AtDoor(ticket);
     }
 
     /// The action of the request in a slot.

@@ -76,6 +76,10 @@ impl<'s> Simulation<'s> {
                 it.timed_out = given_up;
                 self.tell(now, Event::Cancelled(request), world, sink);
             }
+            Stage::AtDoor(ticket) => {
+                it.timed_out = given_up;
+                self.give_up_waiting(now, ticket, world, sink);
+            }
             Stage::Waiting(..) if it.end <= now => self.conclude(now, action, Ending::Gone, world),
             Stage::Waiting(place, _) => match given_up.filter(|&outer| outer < place) {
                 Some(outer) => self.on_heard(now, action, Heard::TimedOut(outer), world),
