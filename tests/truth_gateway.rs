@@ -126,7 +126,7 @@ fn who_is_turned_away_hears_why_and_nothing_was_sent() {
         assert!(away().count() > 100);
         for row in away() {
             let result = &row.result;
-            assert_eq!((result.outcome, result.status), (Outcome::NoEligibleTarget, 503));
+            assert_eq!((result.outcome, result.status), (Outcome::TurnedAway, 503));
             assert_eq!(result.class, Some(FailureClass::GatewayDenied));
             assert!(result.attempts == 0 && result.retryable && row.closed == row.arrived);
         }

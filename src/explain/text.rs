@@ -32,7 +32,7 @@ pub(super) fn explanation(all: &Explanation) -> String {
         [left, right] => text += &side_by_side(left, right, origin),
         lives => lives.iter().for_each(|told| text += &alone(told, origin)),
     }
-    for told in &all.lives {
+    for told in all.lives.iter().filter(|told| !told.attempts.is_empty()) {
         text += &attempts(told, origin);
     }
     text
@@ -93,9 +93,25 @@ fn side_by_side(left: &Told, right: &Told, origin: Instant) -> String {
     text
 }
 
+/// What became of it before a gateway let it in, where it had to wait or never came in.
+fn at_the_door(told: &Told) -> Vec<Entry> {
+    let row = &told.row;
+    let came_in = told.course.first().map(|happening| happening.moment.now);
+    let mut entries = Vec::new();
+    if came_in.unwrap_or(row.closed) > row.arrived {
+        let line = "comes to a full gateway, and waits".to_owned();
+        entries.push(Entry { at: row.arrived, lines: vec![line] });
+    }
+    if let (None, Some(stop)) = (came_in, row.result.stop) {
+        let line = format!("never comes in: {}, status {}", stop.name(), row.result.status);
+        entries.push(Entry { at: row.closed, lines: vec![line] });
+    }
+    entries
+}
+
 /// What is worth telling of a life, in order.
 fn entries(told: &Told, origin: Instant) -> Vec<Entry> {
-    let mut entries: Vec<Entry> = Vec::new();
+    let mut entries: Vec<Entry> = at_the_door(told);
     for (i, happening) in told.course.iter().enumerate() {
         let mut lines = lines(told, happening, origin);
         if i == 0 {

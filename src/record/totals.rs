@@ -2,7 +2,7 @@
 
 use windtunnel_policy::Duration;
 use windtunnel_policy::config::RecoveryAction;
-use windtunnel_policy::event::{Outcome, StopReason};
+use windtunnel_policy::event::Outcome;
 use windtunnel_policy::outcome::FailureClass;
 
 use super::{AttemptRow, RequestRow, SignedHist};
@@ -257,10 +257,10 @@ impl ClassTotals {
             Outcome::Answered(_) | Outcome::Refused(_) => self.silent_failure += 1,
             Outcome::Deadline => self.deadline_exhausted += 1,
             Outcome::NoEligibleTarget => self.no_eligible_target += 1,
+            Outcome::TurnedAway => self.turned_away += 1,
             Outcome::Partial => self.partial_output += 1,
             Outcome::Cancelled => self.cancelled += 1,
         }
-        self.turned_away += u64::from(row.result.stop == Some(StopReason::GatewayFull));
         if let Some(class) = row.result.class {
             self.ended_as[class as usize] += 1;
         }

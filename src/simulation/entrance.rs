@@ -134,7 +134,7 @@ impl Simulation<'_> {
             StopReason::Deadline => (Outcome::Deadline, FailureClass::DeadlineExhausted, 504),
             _ => {
                 let status = cap.expect("only a gateway with a cap is full").status;
-                (Outcome::NoEligibleTarget, FailureClass::GatewayDenied, status)
+                (Outcome::TurnedAway, FailureClass::GatewayDenied, status)
             }
         };
         let result = Terminal {

@@ -359,6 +359,8 @@ pub enum Outcome {
     Deadline,
     /// No target was eligible.
     NoEligibleTarget,
+    /// The gateway had no room: said by whoever admits requests before the router hears of them.
+    TurnedAway,
 }
 
 impl Outcome {
@@ -373,6 +375,7 @@ impl Outcome {
             Outcome::PolicyStop => "policy_stop",
             Outcome::Deadline => "deadline",
             Outcome::NoEligibleTarget => "no_eligible_target",
+            Outcome::TurnedAway => "turned_away",
         }
     }
 }

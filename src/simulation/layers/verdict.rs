@@ -30,7 +30,8 @@ impl Heard {
             Outcome::Exhausted
             | Outcome::PolicyStop
             | Outcome::Deadline
-            | Outcome::NoEligibleTarget => Heard::Failure {
+            | Outcome::NoEligibleTarget
+            | Outcome::TurnedAway => Heard::Failure {
                 status: result.status,
                 retryable: result.retryable,
                 retry_after: result.retry_after,
