@@ -17,10 +17,12 @@
 mod gamma;
 mod normal;
 mod shape;
+mod tables;
 
 use std::sync::Arc;
 
 pub use shape::{Shape, ShapeError};
+pub use tables::Tables;
 
 /// A distribution over whole numbers (µs, tokens, …). Clones share the table.
 #[derive(Clone, PartialEq, Eq, Debug)]

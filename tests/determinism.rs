@@ -8,7 +8,7 @@
 use std::fmt::Write;
 
 use sha2::{Digest, Sha256};
-use windtunnel::experiment::{Findings, NoObserver, Options, run};
+use windtunnel::experiment::{Extremes, Findings, NoObserver, Options, run};
 use windtunnel::library::{Kind, list, load_policy};
 use windtunnel::measures::Catalogue;
 use windtunnel::report::{Ledger, Parts, Report, RowFormat};
@@ -61,7 +61,7 @@ fn bytes(scenario: &Scenario, threads: usize) -> Vec<u8> {
         seed: 1,
         worlds: WORLDS,
         resample: false,
-        extremes: false,
+        extremes: Extremes::Off,
         threads: Some(threads),
     };
     let folder = tempfile::tempdir().unwrap();

@@ -3,7 +3,7 @@
 #[path = "common/lab.rs"]
 mod lab;
 
-use windtunnel::experiment::{self, NoObserver, NoRecorder, Options};
+use windtunnel::experiment::{self, Extremes, NoObserver, NoRecorder, Options};
 
 const STEADY: &str = include_str!("../scenarios/steady.yaml");
 
@@ -12,7 +12,7 @@ fn without_recovery(text: &str) -> Vec<u64> {
     let scenario = lab::scenario(text);
     let policies = [lab::shipped("single")];
     let options =
-        Options { seed: 1, worlds: 2, resample: false, extremes: false, threads: Some(1) };
+        Options { seed: 1, worlds: 2, resample: false, extremes: Extremes::Off, threads: Some(1) };
     let experiment = experiment::run(
         &scenario,
         &policies,

@@ -4,7 +4,7 @@ use std::io::BufWriter;
 use std::path::PathBuf;
 
 use windtunnel::experiment::{
-    Experiment, ExperimentError, Findings, NoRecorder, Options, Recorder, SplitFindings,
+    Experiment, ExperimentError, Extremes, Findings, NoRecorder, Options, Recorder, SplitFindings,
     run as run_experiment, split as run_split,
 };
 use windtunnel::input::InputError;
@@ -114,7 +114,11 @@ impl Task<'_> {
             seed: common.seed,
             worlds: self.worlds,
             resample: common.resample,
-            extremes: self.policies.len() > 1 || !gates.is_empty(),
+            extremes: match (self.policies.len(), gates.is_empty()) {
+                (_, false) => Extremes::All,
+                (1, true) => Extremes::Off,
+                (_, true) => Extremes::Counts,
+            },
             threads: common.threads.map(usize::from),
         };
         let Some(experiment) = self.experiment(&options, outputs.ledger.take())? else {

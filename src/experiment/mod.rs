@@ -14,7 +14,8 @@ mod split;
 pub use findings::{Findings, GateFinding, NoBase, PolicyFindings, TopTwo};
 pub use ranking::{Ahead, Identified, Pair, Ranking};
 pub use run::{
-    ExperimentError, NoObserver, NoRecorder, Observer, Options, Recorder, RunId, policy_hash, run,
+    ExperimentError, Extremes, NoObserver, NoRecorder, Observer, Options, Recorder, RunId,
+    policy_hash, run,
 };
 pub use split::{ArmFindings, SplitFindings, split};
 
@@ -30,10 +31,10 @@ pub struct Experiment {
     pub incidents: Vec<Vec<Incident>>,
     /// As the failures were declared to stick.
     pub policies: Vec<PolicyRuns>,
-    /// The `single` policy in the same worlds, for `no_recovery_success`.
+    /// The `single` policy in the same worlds, for `no_recovery_success`: without histograms.
     pub single: Option<Vec<RunTotals>>,
     /// The policies where every try is an independent draw, and where all failures stick to
-    /// their request; absent where that was not run.
+    /// their request; absent where that was not run, without histograms where no gate asks.
     pub extremes: Option<[Vec<PolicyRuns>; 2]>,
 }
 

@@ -71,7 +71,7 @@ impl Ranking {
         let mut samples: Vec<Vec<Sample<'static>>> = Vec::new();
         let mut estimates = Vec::new();
         for setting in Setting::ALL {
-            let read = |p: &PolicyRuns| success.read(&Runs::overall(&p.worlds, None));
+            let read = |p: &PolicyRuns| success.read(&Runs::counts(&p.worlds));
             let readings = experiment.at(setting)?.iter().map(read);
             let (of_policies, figures): (Vec<_>, Vec<_>) = readings
                 .map(|r| (r.sample.expect("success is always modelled"), r.estimate))

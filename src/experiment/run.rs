@@ -24,10 +24,21 @@ pub struct Options {
     pub worlds: u32,
     /// Draw stretches of recorded traffic and incidents within their ranges, too.
     pub resample: bool,
-    /// Run the policies also where no failure sticks, and where all do.
-    pub extremes: bool,
+    /// What to find out of where no failure sticks, and where all do.
+    pub extremes: Extremes,
     /// Threads; as many as there are cores where absent. Results do not depend on it.
     pub threads: Option<usize>,
+}
+
+/// What an experiment finds out of the policies where failures stick otherwise than declared.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Extremes {
+    /// Nothing: they are not run.
+    Off,
+    /// What is counted and summed, such as who answers more; no quantiles.
+    Counts,
+    /// Every measure: a gate may be about any.
+    All,
 }
 
 /// One run whose rows are wanted.
@@ -137,7 +148,8 @@ pub fn run<R: Recorder>(
     let worlds = pool.install(|| jobs.all(observer));
     let mut experiment = gather(scenario, policies, worlds)?;
     if let Some(twin) = twin {
-        experiment.single = Some(experiment.policies[twin].worlds.clone());
+        let runs = &experiment.policies[twin].worlds;
+        experiment.single = Some(runs.iter().map(RunTotals::without_times).collect());
     }
     Ok(experiment)
 }
@@ -189,12 +201,17 @@ impl<'s> Bench<'s> {
     }
 
     fn run(&self, world: &World, sink: &mut impl Sink) -> RunTotals {
+        self.with_simulation(|simulation| simulation.run(world, sink))
+    }
+
+    /// Has one run made by a simulation that is idle, or by a new one.
+    fn with_simulation(&self, run: impl FnOnce(&mut Simulation<'s>) -> RunTotals) -> RunTotals {
         let idle = || self.idle.lock().expect("no run panics while it holds the list");
         let reused = idle().pop();
         let mut simulation = reused.unwrap_or_else(|| {
             (self.make)(self.scenario, self.policy).expect("it was made once before")
         });
-        let totals = simulation.run(world, sink);
+        let totals = run(&mut simulation);
         idle().push(simulation);
         totals
     }
@@ -219,7 +236,7 @@ struct InWorld {
 impl<R: Recorder> Jobs<'_, R> {
     /// By world; `None` for worlds not begun.
     fn all(&self, observer: &dyn Observer) -> Vec<Result<Option<InWorld>, WorldError>> {
-        let settings = if self.options.extremes { 3 } else { 1 };
+        let settings = if self.options.extremes == Extremes::Off { 1 } else { 3 };
         let per_world = settings * self.benches.len() + usize::from(self.single.is_some());
         let (done, all) = (AtomicUsize::new(0), per_world * self.options.worlds as usize);
         let ran = || observer.done(done.fetch_add(1, Ordering::Relaxed) + 1, all);
@@ -247,7 +264,7 @@ impl<R: Recorder> Jobs<'_, R> {
             || self.single.map(|bench| counted(bench, &world, ran)),
         );
         let incidents = world.weather.incidents.clone();
-        let extremes = self.options.extremes.then(|| {
+        let extremes = (self.options.extremes != Extremes::Off).then(|| {
             let (independent, world) = self.stuck(world, Stickiness::Independent, &declared, ran);
             let (to_request, _) = self.stuck(world, Stickiness::AllToRequest, &declared, ran);
             [independent, to_request]
@@ -266,10 +283,21 @@ impl<R: Recorder> Jobs<'_, R> {
     ) -> (Vec<RunTotals>, World) {
         if !world.sticks_otherwise(self.scenario, stickiness) {
             declared.iter().for_each(|_| ran());
-            return (declared.to_vec(), world);
+            let same = |totals: &RunTotals| match self.options.extremes {
+                Extremes::All => totals.clone(),
+                Extremes::Counts | Extremes::Off => totals.without_times(),
+            };
+            return (declared.iter().map(same).collect(), world);
         }
         let world = World { options: WorldOptions { stickiness, ..world.options }, ..world };
-        let runs = self.benches.par_iter().map(|bench| counted(bench, &world, ran));
+        let runs = self.benches.par_iter().map(|bench| match self.options.extremes {
+            Extremes::All => {
+                let totals = bench.run(&world, &mut NoSink);
+                ran();
+                totals
+            }
+            Extremes::Counts | Extremes::Off => counted(bench, &world, ran),
+        });
         (runs.collect(), world)
     }
 
@@ -288,7 +316,7 @@ impl<R: Recorder> Jobs<'_, R> {
 }
 
 fn counted(bench: &Bench<'_>, world: &World, ran: &(dyn Fn() + Sync)) -> RunTotals {
-    let totals = bench.run(world, &mut NoSink);
+    let totals = bench.with_simulation(|simulation| simulation.run_counts(world));
     ran();
     totals
 }

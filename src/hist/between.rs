@@ -5,7 +5,7 @@
 //! pass for certainty. Here the observations of a cell count as spread evenly over it; a cell
 //! of a single value (below 2,048) still gives that value exactly.
 
-use super::{CELLS_PER_CHUNK, Hist, highest_of, lowest_of};
+use super::{CELLS_PER_CHUNK, Chunk, Hist, highest_of, lowest_of};
 
 /// Ranks are products of floats: this much is rounding, far less than one observation.
 const ROUNDING: f64 = 1e-6;
@@ -22,51 +22,92 @@ pub(crate) struct Span {
 }
 
 impl Hist {
-    /// The `q` quantile of all observations but those of `without`, which must be part of `self`.
-    ///
-    /// `None` where it falls among the +∞, or nothing is left.
+    /// The value that a share `q` of the observations do not exceed, those of `without` left out:
+    /// read between the edges of its cell. `None` where it falls among the +∞, or nothing is left.
     ///
     /// # Panics
-    /// `q` is not between 0 and 1.
+    /// `q` is not between 0 and 1, or `without` is not part of `self`.
     pub fn quantile_between(&self, q: f64, without: Option<&Hist>) -> Option<f64> {
         let left = self.len() - without.map_or(0, Hist::len);
-        quantile_of(self.spans(without), q, left)
+        quantile_of(self.parts(without), q, left)
     }
 
-    /// The finite observations but those of `without`, from the lowest.
-    pub(crate) fn spans<'a>(
+    /// The chunks in order, without the observations of `without`.
+    pub(crate) fn parts<'a>(
         &'a self,
         without: Option<&'a Hist>,
-    ) -> impl DoubleEndedIterator<Item = Span> {
-        self.chunks.iter().enumerate().flat_map(move |(number, chunk)| {
+    ) -> impl DoubleEndedIterator<Item = Part<'a>> {
+        self.chunks.iter().enumerate().filter_map(move |(number, all)| {
             let less = without.and_then(|hist| hist.chunks.get(number)?.as_deref());
-            let first = number * CELLS_PER_CHUNK;
-            let cells = chunk.iter().flat_map(|chunk| chunk.iter().enumerate());
-            cells.filter_map(move |(place, &all)| {
-                let count = all - less.map_or(0, |less| less[place]);
-                let cell = first + place;
-                (count > 0).then(|| Span {
-                    lowest: lowest_of(cell) as f64,
-                    highest: highest_of(cell) as f64,
-                    count,
-                })
-            })
+            let all = all.as_deref()?;
+            Some(Part { first: number * CELLS_PER_CHUNK, all, less, negative: false })
         })
     }
 }
 
-/// The `q` quantile of `len` observations, of which `spans` are the finite ones in order.
-pub(crate) fn quantile_of(spans: impl Iterator<Item = Span>, q: f64, len: u64) -> Option<f64> {
+/// A chunk of which some observations are left out.
+#[derive(Clone, Copy)]
+pub(crate) struct Part<'a> {
+    /// Its first cell.
+    first: usize,
+    all: &'a Chunk,
+    less: Option<&'a Chunk>,
+    /// Its observations count as negative: the last cell is the lowest.
+    negative: bool,
+}
+
+impl<'a> Part<'a> {
+    /// The same of negative values.
+    pub(crate) fn negated(self) -> Part<'a> {
+        Part { negative: true, ..self }
+    }
+
+    /// How many observations there are.
+    fn count(&self) -> u64 {
+        let sum = |chunk: &Chunk| chunk.iter().sum::<u64>();
+        sum(self.all) - self.less.map_or(0, sum)
+    }
+
+    /// The cells with an observation, from the lowest.
+    fn spans(self) -> impl Iterator<Item = Span> {
+        (0..CELLS_PER_CHUNK).filter_map(move |step| {
+            let place = if self.negative { CELLS_PER_CHUNK - 1 - step } else { step };
+            let count = self.all[place] - self.less.map_or(0, |less| less[place]);
+            let cell = self.first + place;
+            let (lowest, highest) = (lowest_of(cell) as f64, highest_of(cell) as f64);
+            let (lowest, highest) =
+                if self.negative { (-highest, -lowest) } else { (lowest, highest) };
+            (count > 0).then_some(Span { lowest, highest, count })
+        })
+    }
+}
+
+/// The value at quantile `q` of `len` observations, of which the finite ones lie in these parts, in
+/// ascending order. Parts below the quantile are counted, and only one is looked into: statistics
+/// ask for the quantiles without each world in turn.
+pub(crate) fn quantile_of<'a>(
+    parts: impl Iterator<Item = Part<'a>>,
+    q: f64,
+    len: u64,
+) -> Option<f64> {
     assert!((0.0..=1.0).contains(&q), "a quantile is between 0 and 1, not {q}");
     let rank = q * len as f64;
+    // Counts are whole numbers, so that the sums are exact however they are grouped.
     let mut below = 0.0;
-    for span in spans {
-        let count = span.count as f64;
-        if below + count + ROUNDING >= rank {
-            let share = ((rank - below) / count).clamp(0.0, 1.0);
-            return Some(span.lowest + (span.highest - span.lowest) * share);
+    for part in parts {
+        let all = part.count() as f64;
+        if below + all + ROUNDING < rank {
+            below += all;
+            continue;
         }
-        below += count;
+        for span in part.spans() {
+            let count = span.count as f64;
+            if below + count + ROUNDING >= rank {
+                let share = ((rank - below) / count).clamp(0.0, 1.0);
+                return Some(span.lowest + (span.highest - span.lowest) * share);
+            }
+            below += count;
+        }
     }
     None
 }

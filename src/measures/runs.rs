@@ -25,6 +25,14 @@ impl<'a> Runs<'a> {
         Runs { whole: Some(runs), ..Runs::of(runs, single, whole) }
     }
 
+    /// All route classes, as far as counts and sums go: quantiles find nothing.
+    pub fn counts(runs: &'a [RunTotals]) -> Runs<'a> {
+        Runs {
+            whole: Some(runs),
+            ..Runs::of_parts(runs.iter().map(RunTotals::overall_counts).collect())
+        }
+    }
+
     /// The route class at this position of the scenario.
     ///
     /// # Panics

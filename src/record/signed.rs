@@ -1,6 +1,6 @@
 //! A histogram of values that may be negative.
 
-use crate::hist::{Hist, Span, quantile_of};
+use crate::hist::{Hist, Part, quantile_of};
 
 /// Counts of signed values and of +∞.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -59,9 +59,8 @@ impl SignedHist {
     /// The `q` quantile, read between the edges of its cell, of all observations but those of
     /// `without`, which must be part of `self`; `None` where that is +∞ or nothing is left.
     pub fn quantile_between(&self, q: f64, without: Option<&SignedHist>) -> Option<f64> {
-        let negative = self.below.spans(without.map(|w| &w.below)).rev();
-        let negative = negative.map(|s| Span { lowest: -s.highest, highest: -s.lowest, ..s });
-        let positive = self.above.spans(without.map(|w| &w.above));
+        let negative = self.below.parts(without.map(|w| &w.below)).rev().map(Part::negated);
+        let positive = self.above.parts(without.map(|w| &w.above));
         quantile_of(negative.chain(positive), q, self.len() - without.map_or(0, SignedHist::len))
     }
 

@@ -214,6 +214,12 @@ impl ClassTotals {
 
     /// Counts how a measured action ended: by its one request, or after all that outer layers sent.
     pub fn close(&mut self, row: &RequestRow) {
+        self.count(row);
+        self.record_times(row);
+    }
+
+    /// The same without its times: their sums count, and their histograms stay empty.
+    pub fn count(&mut self, row: &RequestRow) {
         self.requests += 1;
         self.transport_success += u64::from(row.transport_success);
         self.contract_success += u64::from(row.contract_success);
@@ -226,25 +232,32 @@ impl ClassTotals {
             let added = row.added_latency.unwrap_or_default().as_micros();
             let excess = row.excess_latency_us.unwrap_or_default();
             let ttft = row.ttft.unwrap_or(took).as_micros();
-            self.added_latency.record(added);
-            self.excess_latency.record(excess);
-            self.latency.record(took.as_micros());
-            self.ttft.record(ttft);
             self.added_latency_sum += u128::from(added).min(deadline_us);
             self.excess_latency_sum += i128::from(excess).min(deadline_us as i128);
             self.latency_sum += u128::from(took.as_micros()).min(deadline_us);
             self.ttft_sum += u128::from(ttft).min(deadline_us);
         } else {
             self.fail(row);
+            self.added_latency_sum += deadline_us;
+            self.excess_latency_sum += deadline_us as i128;
+            self.latency_sum += deadline_us;
+            self.ttft_sum += deadline_us;
+        }
+    }
+
+    fn record_times(&mut self, row: &RequestRow) {
+        let took = row.closed - row.arrived;
+        if row.answered {
+            self.added_latency.record(row.added_latency.unwrap_or_default().as_micros());
+            self.excess_latency.record(row.excess_latency_us.unwrap_or_default());
+            self.latency.record(took.as_micros());
+            self.ttft.record(row.ttft.unwrap_or(took).as_micros());
+        } else {
             self.added_latency.record_infinite();
             self.excess_latency.record_infinite();
             self.latency.record_infinite();
             self.ttft.record_infinite();
             self.time_to_failure.record(took.as_micros());
-            self.added_latency_sum += deadline_us;
-            self.excess_latency_sum += deadline_us as i128;
-            self.latency_sum += deadline_us;
-            self.ttft_sum += deadline_us;
         }
     }
 
@@ -268,6 +281,16 @@ impl ClassTotals {
 
     /// Adds the totals of `other`.
     pub fn merge(&mut self, other: &ClassTotals) {
+        self.merge_counts(other);
+        self.added_latency.merge(&other.added_latency);
+        self.excess_latency.merge(&other.excess_latency);
+        self.latency.merge(&other.latency);
+        self.ttft.merge(&other.ttft);
+        self.time_to_failure.merge(&other.time_to_failure);
+    }
+
+    /// Adds all but the histograms.
+    fn merge_counts(&mut self, other: &ClassTotals) {
         self.requests += other.requests;
         self.application_repeats += other.application_repeats;
         self.received += other.received;
@@ -291,11 +314,6 @@ impl ClassTotals {
         self.side_effects += other.side_effects;
         self.duplicate_side_effects += other.duplicate_side_effects;
         self.ended_as.iter_mut().zip(other.ended_as).for_each(|(own, other)| *own += other);
-        self.added_latency.merge(&other.added_latency);
-        self.excess_latency.merge(&other.excess_latency);
-        self.latency.merge(&other.latency);
-        self.ttft.merge(&other.ttft);
-        self.time_to_failure.merge(&other.time_to_failure);
         self.added_latency_sum += other.added_latency_sum;
         self.excess_latency_sum += other.excess_latency_sum;
         self.latency_sum += other.latency_sum;
@@ -338,6 +356,34 @@ impl RunTotals {
             all.merge(class);
         }
         all
+    }
+
+    /// All classes together, without the histograms: what shares and means are made of.
+    pub fn overall_counts(&self) -> ClassTotals {
+        let mut all = ClassTotals::default();
+        self.classes.iter().for_each(|class| all.merge_counts(class));
+        all
+    }
+
+    /// The same totals without the histograms.
+    pub fn without_times(&self) -> RunTotals {
+        let bare = |classes: &Vec<ClassTotals>| -> Vec<ClassTotals> {
+            let bare = classes.iter().map(|class| {
+                let mut bare = ClassTotals::default();
+                bare.merge_counts(class);
+                bare
+            });
+            bare.collect()
+        };
+        RunTotals {
+            classes: bare(&self.classes),
+            arms: self.arms.iter().map(bare).collect(),
+            targets: self.targets.clone(),
+            timeline: self.timeline.clone(),
+            detections: self.detections.clone(),
+            recoveries: self.recoveries.clone(),
+            ..*self
+        }
     }
 
     /// Makes the arms of classes that hold those of one arm after the other, `classes` each.

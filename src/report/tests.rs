@@ -3,7 +3,7 @@
 use windtunnel_policy::{Duration, Instant};
 
 use super::*;
-use crate::experiment::PolicyRuns;
+use crate::experiment::{Extremes, PolicyRuns};
 use crate::input::SourceFile;
 use crate::record::{Answered, ClassTotals, RunTotals, TargetTotals};
 use crate::stats::Gate;
@@ -75,7 +75,8 @@ fn with_report<T>(gates: &[&str], look: impl FnOnce(&Report<'_>) -> T) -> T {
     let known = catalogue.known();
     let gates: Vec<Gate> = gates.iter().map(|gate| Gate::parse(gate, &known).unwrap()).collect();
     let findings = Findings::of(&experiment, &catalogue, &gates).unwrap();
-    let options = Options { seed: 7, worlds: 3, resample: false, extremes: true, threads: None };
+    let options =
+        Options { seed: 7, worlds: 3, resample: false, extremes: Extremes::All, threads: None };
     look(&Report {
         scenario: &scenario,
         options: &options,

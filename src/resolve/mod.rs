@@ -23,6 +23,7 @@ mod weather;
 
 use windtunnel_policy::target::{TargetId, Topology};
 
+use crate::dist::Tables;
 use crate::input::{InputError, Place, SourceFile};
 use crate::scenario::{Scenario, ScenarioFile};
 
@@ -68,6 +69,7 @@ fn resolve(source: SourceFile, file: ScenarioFile) -> Result<Scenario, InputErro
         topology,
         notes,
         source,
+        tables: Tables::default(),
     })
 }
 

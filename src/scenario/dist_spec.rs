@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use windtunnel_policy::Duration;
 
 use super::Factor;
-use crate::dist::{Dist, Shape};
+use crate::dist::{Dist, Shape, Tables};
 
 /// A whole number of tokens, at most 100 million.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
@@ -127,7 +127,15 @@ impl<Q: Quantity> DistSpec<Q> {
     /// # Errors
     /// Says which parameter is out of its range, or which quantile has no name.
     pub fn dist(&self) -> Result<Dist, String> {
-        Dist::new(&self.shape()?).map_err(|e| e.to_string())
+        self.dist_in(&Tables::default())
+    }
+
+    /// The same, kept in `tables` for the next who asks.
+    ///
+    /// # Errors
+    /// As [`DistSpec::dist`].
+    pub fn dist_in(&self, tables: &Tables) -> Result<Dist, String> {
+        tables.dist(&self.shape()?).map_err(|e| e.to_string())
     }
 
     fn shape(&self) -> Result<Shape, String> {

@@ -44,6 +44,7 @@ pub(crate) fn scenario(
         notes: Vec::new(),
         source: crate::input::SourceFile::default(),
         file,
+        tables: crate::dist::Tables::default(),
     }
 }
 

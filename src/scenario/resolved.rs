@@ -7,7 +7,7 @@ use super::{
     Abort, Billing, Capacity, FailureShare, LimitSpec, OuterLayer, PromptCache, Quality,
     ScenarioFile, Stick, UpstreamProxy,
 };
-use crate::dist::Dist;
+use crate::dist::{Dist, Tables};
 use crate::draw::NameHash;
 use crate::input::SourceFile;
 
@@ -33,6 +33,8 @@ pub struct Scenario {
     pub tenants: Vec<TenantModel>,
     /// The same targets and classes as the policy core sees them.
     pub topology: Topology,
+    /// The distributions its worlds draw from, made by the first that does.
+    pub tables: Tables,
 }
 
 impl Scenario {

@@ -60,7 +60,11 @@ impl Simulation<'_> {
     pub(super) fn settle(&mut self, now: Instant, row: &RequestRow, asked: &Asked, world: &World) {
         if row.measured {
             self.measured_open -= 1;
-            self.totals.accounts(asked.account, row.tenant).for_each(|totals| totals.close(row));
+            let keeps_times = self.keeps_times;
+            self.totals.accounts(asked.account, row.tenant).for_each(|totals| match keeps_times {
+                true => totals.close(row),
+                false => totals.count(row),
+            });
         }
         let marks = asked.request.marks;
         if !marks.has(Marks::INVALID) && !marks.has(Marks::CANCELS) {

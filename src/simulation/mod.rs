@@ -40,7 +40,7 @@ use self::watch::Watch;
 use crate::fleet::{Fleet, Notice};
 use crate::ledger::Ledger;
 use crate::queue::{EventKey, EventQueue, Rank, Timers};
-use crate::record::{ClassTotals, RunTotals, Sink, TargetTotals};
+use crate::record::{ClassTotals, NoSink, RunTotals, Sink, TargetTotals};
 use crate::scenario::Scenario;
 use crate::weather::Edge;
 use crate::world::{World, WorldRequest};
@@ -75,6 +75,8 @@ pub struct Simulation<'s> {
     waits_for_headers: bool,
     /// The same, or rows are kept, which say when headers came.
     headers_matter: bool,
+    /// Whether times enter their histograms.
+    keeps_times: bool,
 }
 
 impl<'s> Simulation<'s> {
@@ -146,6 +148,7 @@ impl<'s> Simulation<'s> {
             watches_idle: policies.iter().any(|policy| policy.timeouts.idle_stream.is_some()),
             waits_for_headers: policies.iter().any(|policy| waits_for_headers(scenario, policy)),
             headers_matter: true,
+            keeps_times: true,
             fleet: Fleet::new(scenario),
             queue: EventQueue::with_capacity(0),
             timers: Timers::new(
@@ -168,6 +171,18 @@ impl<'s> Simulation<'s> {
             gateways,
             notices: Vec::with_capacity(64),
         })
+    }
+
+    /// Runs the policy in one world as [`Simulation::run`] does, for what is counted and summed: the
+    /// histograms of times, which take most of the memory of a run, stay empty.
+    ///
+    /// # Panics
+    /// Where the accounts do not balance: a fault of the simulator.
+    pub fn run_counts(&mut self, world: &World) -> RunTotals {
+        self.keeps_times = false;
+        let totals = self.run(world, &mut NoSink);
+        self.keeps_times = true;
+        totals
     }
 
     /// Runs the policy in one world, to the close of its last request.

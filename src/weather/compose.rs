@@ -6,6 +6,7 @@ use windtunnel_policy::Share;
 
 use super::spells::Severity;
 use super::{ActiveFailure, Conditions, Mix};
+use crate::dist::Tables;
 use crate::draw::NameHash;
 use crate::scenario::{Effects, Factor, MixEntry, Range, Scenario, Stick, WeatherSpec};
 
@@ -42,7 +43,9 @@ impl<'a> Force<'a> {
             effects: &spec.effects,
             effect: NameHash::of(&spec.name),
             stick: failures.and_then(|f| f.stick).unwrap_or(scenario.file.stick),
-            mix: Arc::new(failures.map_or(Ok(Vec::new()), |f| cumulated(&f.mix))?),
+            mix: Arc::new(
+                failures.map_or(Ok(Vec::new()), |f| cumulated(&f.mix, &scenario.tables))?,
+            ),
         })
     }
 
@@ -148,7 +151,7 @@ fn ppm_at(range: &Range<Factor>, at: u64) -> u64 {
 }
 
 /// The kinds with their weights added up and divided by the total.
-fn cumulated(entries: &[MixEntry]) -> Result<Vec<Mix>, String> {
+fn cumulated(entries: &[MixEntry], tables: &Tables) -> Result<Vec<Mix>, String> {
     let total: u64 = entries.iter().map(|entry| u64::from(entry.weight)).sum();
     if total == 0 {
         return Err("the weights of `failures.mix` add up to nothing".into());
@@ -162,7 +165,7 @@ fn cumulated(entries: &[MixEntry]) -> Result<Vec<Mix>, String> {
             status: entry.status,
             phase: entry.phase,
             retry_after: entry.retry_after,
-            takes: entry.takes.as_ref().map(|takes| takes.dist()).transpose()?,
+            takes: entry.takes.as_ref().map(|takes| takes.dist_in(tables)).transpose()?,
             hang: entry.hang,
         })
     });

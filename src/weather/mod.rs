@@ -50,7 +50,8 @@ impl Weather {
             let wrong = |problem| WeatherError { entry: spec.name.clone(), problem };
             let targets = hit_targets(scenario, &spec.hits);
             let force = compose::Force::new(scenario, spec).map_err(wrong)?;
-            let spells = spells::of_entry(spec, seed, resample, until).map_err(wrong)?;
+            let spells =
+                spells::of_entry(spec, &scenario.tables, seed, resample, until).map_err(wrong)?;
             for (from, to) in spells::incidents(&spells) {
                 let targets = targets.clone();
                 incidents.push(Incident { name: spec.name.clone(), from, to, targets });

@@ -4,6 +4,7 @@ use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use windtunnel_policy::{Duration, Instant};
 
+use crate::dist::Tables;
 use crate::draw::{NameHash, Purpose, stream, unit};
 use crate::scenario::{DistSpec, Domain, Range, Scenario, WeatherSpec, When};
 
@@ -62,6 +63,7 @@ pub(crate) fn hit_targets(scenario: &Scenario, domain: &Domain) -> Vec<u16> {
 /// The spells of an entry that touch the time before `until`, in order.
 pub(super) fn of_entry(
     spec: &WeatherSpec,
+    tables: &Tables,
     seed: u64,
     resample: bool,
     until: Instant,
@@ -93,7 +95,7 @@ pub(super) fn of_entry(
         }
         When::Renewal { gap, lasts } => {
             let mut times = [draws(Purpose::WeatherGap), draws(Purpose::WeatherDuration)];
-            renewal(gap, lasts, &mut times, &mut severities, until)?
+            renewal([gap, lasts], tables, &mut times, &mut severities, until)?
         }
     };
     Ok(all.into_iter().filter(|s| s.begins < until && s.begins < s.ends).collect())
@@ -145,13 +147,13 @@ fn flaps(
 /// The process has been running for twenty mean gaps when the scenario starts, so that the start
 /// is an ordinary moment and not the end of an incident.
 fn renewal(
-    gap: &DistSpec<Duration>,
-    lasts: &DistSpec<Duration>,
+    [gap, lasts]: [&DistSpec<Duration>; 2],
+    tables: &Tables,
     [gaps, durations]: &mut [ChaCha8Rng; 2],
     severities: &mut ChaCha8Rng,
     until: Instant,
 ) -> Result<Vec<Spell>, String> {
-    let (gap, lasts) = (gap.dist()?, lasts.dist()?);
+    let (gap, lasts) = (gap.dist_in(tables)?, lasts.dist_in(tables)?);
     let before_us = (gap.mean() * GAPS_BEFORE_START) as i64;
     let until_us = signed(until.since(Instant::ZERO));
     if (before_us + until_us) as f64 / gap.mean() > MAX_SPELLS as f64 {

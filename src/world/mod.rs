@@ -118,7 +118,9 @@ impl World {
             let draws = ClassDraws::new(scenario, id, key)?;
             let arrivals = &scenario.file.classes[&class.name].traffic.arrivals;
             if let Arrivals::ClosedLoop { users, think } = arrivals {
-                let think = think.dist().map_err(|e| WorldError::traffic(&class.name, e))?;
+                let think = think
+                    .dist_in(&scenario.tables)
+                    .map_err(|e| WorldError::traffic(&class.name, e))?;
                 closed_loops.push(ClosedLoop { class: id as u16, users: *users, think, draws });
             } else {
                 let mut room = MAX_REQUESTS - requests.len() as u64;

@@ -4,7 +4,7 @@ use windtunnel_policy::{Duration, Share};
 
 use super::arrivals::Arrival;
 use super::{Marks, WorldError, WorldRequest};
-use crate::dist::Dist;
+use crate::dist::{Dist, Tables};
 use crate::draw::{Key, NameHash, Purpose};
 use crate::scenario::{DistSpec, LatencyModel, Quantity, Scenario, Tokens, Try};
 
@@ -48,6 +48,7 @@ impl ClassDraws {
         let traffic = &scenario.file.classes[&class.name].traffic;
         let reference = &scenario.targets[usize::from(class.reference.0)];
         let tokens = traffic.tokens.as_ref();
+        let tables = &scenario.tables;
         let (input, output) =
             (tokens.and_then(|t| t.input.as_ref()), tokens.and_then(|t| t.output.as_ref()));
         if class.recorded.is_none() && (input.is_none() || output.is_none()) {
@@ -59,12 +60,12 @@ impl ClassDraws {
         Ok(ClassDraws {
             class: id as u16,
             key: world.child(NameHash::of(&class.name).as_u64()),
-            input: optional(&class.name, input)?,
-            output: optional(&class.name, output)?,
+            input: optional(tables, &class.name, input)?,
+            output: optional(tables, &class.name, output)?,
             max_output: tokens.and_then(|t| t.max_output).map(Tokens::get),
             card_max_output: reference.max_output_tokens,
-            patience: optional(&class.name, traffic.patience.as_ref())?,
-            cancels_after: optional(&class.name, traffic.cancels_after.as_ref())?,
+            patience: optional(tables, &class.name, traffic.patience.as_ref())?,
+            cancels_after: optional(tables, &class.name, traffic.cancels_after.as_ref())?,
             reference: Reference {
                 hash: reference.hash,
                 latency: reference.latency.clone(),
@@ -167,8 +168,9 @@ impl Reference {
 }
 
 fn optional<Q: Quantity>(
+    tables: &Tables,
     class: &str,
     spec: Option<&DistSpec<Q>>,
 ) -> Result<Option<Dist>, WorldError> {
-    spec.map(DistSpec::dist).transpose().map_err(|e| WorldError::traffic(class, e))
+    spec.map(|spec| spec.dist_in(tables)).transpose().map_err(|e| WorldError::traffic(class, e))
 }

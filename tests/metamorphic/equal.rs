@@ -1,7 +1,7 @@
 //! Policies that come to the same thing.
 
 use serde_json::{Value, json};
-use windtunnel::experiment::{self, Findings, NoObserver, NoRecorder, Options};
+use windtunnel::experiment::{self, Extremes, Findings, NoObserver, NoRecorder, Options};
 use windtunnel::measures::Catalogue;
 use windtunnel::record::{AttemptRow, NoSink, RequestRow, Rows};
 use windtunnel::simulation::Simulation;
@@ -158,7 +158,8 @@ fn a_policy_against_itself_differs_by_exactly_nothing() {
     let (scenario, policy) = random::case(10_000).load();
     let mut twin = policy.clone();
     twin.name = "twin".into();
-    let options = Options { seed: 1, worlds: 12, resample: false, extremes: false, threads: None };
+    let options =
+        Options { seed: 1, worlds: 12, resample: false, extremes: Extremes::Off, threads: None };
     let policies = [policy, twin];
     let experiment =
         experiment::run(&scenario, &policies, None, &options, &NoRecorder, &NoObserver)
@@ -186,7 +187,7 @@ fn extremes_are_the_runs_of_their_worlds() {
     for seed in 7_700..7_900 {
         let (scenario, policy) = random::case(seed).load();
         let (resample, threads) = (false, Some(1));
-        let options = Options { seed, worlds: 1, resample, extremes: true, threads };
+        let options = Options { seed, worlds: 1, resample, extremes: Extremes::All, threads };
         let policies = std::slice::from_ref(&policy);
         let found = experiment::run(&scenario, policies, None, &options, &NoRecorder, &NoObserver);
         let found = found.unwrap();

@@ -45,7 +45,7 @@ pub(super) fn of_class<'a>(
     resample: bool,
     until: Instant,
 ) -> Result<Box<dyn Iterator<Item = Arrival> + 'a>, WorldError> {
-    let class = &scenario.classes[id];
+    let (class, tables) = (&scenario.classes[id], &scenario.tables);
     let owner = NameHash::of(&class.name);
     let arrivals = &scenario.file.classes[&class.name].traffic.arrivals;
     not_too_many(expected(arrivals, until) / until.as_micros().max(1) as f64, until)?;
@@ -53,22 +53,23 @@ pub(super) fn of_class<'a>(
     let draws = stream(seed, Purpose::ArrivalGap, owner);
     let blocks = resample.then(|| stream(seed, Purpose::TraceBlock, owner));
     Ok(match arrivals {
-        Arrivals::Poisson(rate) => match Gaps::poisson(*rate).map_err(wrong)? {
+        Arrivals::Poisson(rate) => match Gaps::poisson(*rate, tables).map_err(wrong)? {
             Some(gaps) => unrecorded(Renewal::new(gaps, draws)),
             None => Box::new(std::iter::empty()),
         },
-        Arrivals::Gamma { rate, cv } => match Gaps::gamma(*rate, *cv).map_err(wrong)? {
+        Arrivals::Gamma { rate, cv } => match Gaps::gamma(*rate, *cv, tables).map_err(wrong)? {
             Some(gaps) => unrecorded(Renewal::new(gaps, draws)),
             None => Box::new(std::iter::empty()),
         },
         Arrivals::OnOff { rate, on, off } => {
             let phase_draws = stream(seed, Purpose::BurstPhase, owner);
-            let phases = phases::on_off(*on, *off, phase_draws).map_err(wrong)?;
-            let gaps = vec![None, Gaps::poisson(*rate).map_err(wrong)?];
+            let phases = phases::on_off(*on, *off, phase_draws, tables).map_err(wrong)?;
+            let gaps = vec![None, Gaps::poisson(*rate, tables).map_err(wrong)?];
             unrecorded(Phased::new(gaps, phases, draws))
         }
         Arrivals::Steps { steps, every } => {
-            let gaps = steps.iter().map(|s| Gaps::poisson(s.rate)).collect::<Result<_, _>>();
+            let gaps =
+                steps.iter().map(|s| Gaps::poisson(s.rate, tables)).collect::<Result<_, _>>();
             unrecorded(Phased::new(gaps.map_err(wrong)?, phases::steps(steps, *every), draws))
         }
         Arrivals::Trace(TraceUse { tile, scale, .. }) => {

@@ -4,7 +4,7 @@ use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use windtunnel_policy::{Duration, Share};
 
-use crate::dist::{Dist, Shape};
+use crate::dist::{Shape, Tables};
 use crate::scenario::RateStep;
 
 /// From the end of the phase before to `until_us` one rate holds.
@@ -23,10 +23,11 @@ pub(super) fn on_off(
     on: Duration,
     off: Duration,
     mut draws: ChaCha8Rng,
+    tables: &Tables,
 ) -> Result<impl Iterator<Item = Phase>, String> {
     let lengths = |what: &str, mean: Duration| {
-        Dist::new(&Shape::Exponential { mean: mean.as_micros() as f64 })
-            .map_err(|error| format!("the length of `{what}`: {error}"))
+        let shape = Shape::Exponential { mean: mean.as_micros() as f64 };
+        tables.dist(&shape).map_err(|error| format!("the length of `{what}`: {error}"))
     };
     let lengths = [lengths("off", off)?, lengths("on", on)?];
     let bursts = Share::ratio(on.as_micros(), (on + off).as_micros());

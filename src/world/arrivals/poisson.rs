@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 use windtunnel_policy::Instant;
 
 use super::phases::Phase;
-use crate::dist::{Dist, Shape};
+use crate::dist::{Dist, Shape, Tables};
 use crate::scenario::{Factor, Rate};
 
 /// Fractions of a µs that the clock keeps: gaps of a few µs must not be rounded each.
@@ -21,20 +21,25 @@ pub(super) struct Gaps {
 
 impl Gaps {
     /// Exponential gaps; none at rate zero.
-    pub(super) fn poisson(rate: Rate) -> Result<Option<Gaps>, String> {
-        Gaps::new(rate, 1.0, |mean| Shape::Exponential { mean })
+    pub(super) fn poisson(rate: Rate, tables: &Tables) -> Result<Option<Gaps>, String> {
+        Gaps::new(rate, tables, 1.0, |mean| Shape::Exponential { mean })
     }
 
     /// Gamma gaps with this coefficient of variation; none at rate zero.
-    pub(super) fn gamma(rate: Rate, cv: Factor) -> Result<Option<Gaps>, String> {
+    pub(super) fn gamma(rate: Rate, cv: Factor, tables: &Tables) -> Result<Option<Gaps>, String> {
         let shape = 1.0 / (cv.get() * cv.get());
         // Below shape 1 a gamma is shorter, quantile by quantile, than an exponential of 1/shape
         // times its mean.
-        Gaps::new(rate, (1.0 / shape).max(1.0), |mean| Shape::Gamma { shape, mean })
+        Gaps::new(rate, tables, (1.0 / shape).max(1.0), |mean| Shape::Gamma { shape, mean })
     }
 
     /// `spread`: no quantile is above that of an exponential of `spread` times the mean.
-    fn new(rate: Rate, spread: f64, shape: impl Fn(f64) -> Shape) -> Result<Option<Gaps>, String> {
+    fn new(
+        rate: Rate,
+        tables: &Tables,
+        spread: f64,
+        shape: impl Fn(f64) -> Shape,
+    ) -> Result<Option<Gaps>, String> {
         if rate == Rate::default() {
             return Ok(None);
         }
@@ -43,7 +48,7 @@ impl Gaps {
         // The table reaches the quantile 1 − 2⁻²⁹, 20.1 means out, and holds values below 2⁴⁶.
         let fits = |bits: &u32| mean_us * spread * 21.0 * unit(*bits) < unit(46);
         let bits = (0..=FRACTION_BITS).rev().find(fits).unwrap_or(0);
-        match Dist::new(&shape(mean_us * unit(bits))) {
+        match tables.dist(&shape(mean_us * unit(bits))) {
             Ok(dist) => Ok(Some(Gaps { dist, bits })),
             Err(error) => Err(format!("the gaps between requests: {error}")),
         }
