@@ -96,7 +96,6 @@ impl StickyThresholds {
     /// number `window` of the world keyed `world`.
     ///
     /// `target` is the target as this failure effect sees it ([`NameHash::under`]).
-    #[inline]
     pub fn strike(
         &self,
         request: Key,
@@ -105,15 +104,34 @@ impl StickyThresholds {
         window: u32,
         nth: u32,
     ) -> bool {
-        let hits = |share: Share, key: Key, purpose, nth| {
-            // Never and always need no draw.
-            share > Share::ZERO
-                && (share == Share::ONE || share.hits(key.draw(purpose, target, nth)))
-        };
-        hits(self.request, request, Purpose::FailureSticksToRequest, 0)
-            || hits(self.window, world, Purpose::FailureSticksToWindow, window)
-            || hits(self.free, request, Purpose::FailureFree, nth)
+        self.strike_within(request, target, nth, || self.strikes_window(world, target, window))
     }
+
+    /// The same where somebody else knows whether the window is struck.
+    #[inline]
+    pub fn strike_within(
+        &self,
+        request: Key,
+        target: NameHash,
+        nth: u32,
+        window_is_struck: impl FnOnce() -> bool,
+    ) -> bool {
+        hits(self.request, || request.draw(Purpose::FailureSticksToRequest, target, 0))
+            || (self.window > Share::ZERO && window_is_struck())
+            || hits(self.free, || request.draw(Purpose::FailureFree, target, nth))
+    }
+
+    /// Whether every request to `target` fails in this time window of the world keyed `world`.
+    #[inline]
+    pub fn strikes_window(&self, world: Key, target: NameHash, window: u32) -> bool {
+        hits(self.window, || world.draw(Purpose::FailureSticksToWindow, target, window))
+    }
+}
+
+/// Whether a draw hits; never and always need none.
+#[inline]
+fn hits(share: Share, draw: impl FnOnce() -> u64) -> bool {
+    share > Share::ZERO && (share == Share::ONE || share.hits(draw()))
 }
 
 impl fmt::Display for BadSticking {

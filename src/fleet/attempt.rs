@@ -1,6 +1,6 @@
 //! Attempts at the provider, from sending to their end there, in a slab.
 
-use windtunnel_policy::event::AttemptRef;
+use windtunnel_policy::event::{AttemptRef, RequestRef};
 use windtunnel_policy::outcome::{Failure, FailureClass, Phase, Usage};
 use windtunnel_policy::target::TargetId;
 use windtunnel_policy::{Duration, Instant};
@@ -44,6 +44,35 @@ pub(super) struct Attempt {
     pub(super) silent_since: Option<Instant>,
     pub(super) plan: Plan,
 }
+
+/// A place that no attempt has had yet.
+const VACANT: Attempt = Attempt {
+    generation: 0,
+    attempt: AttemptRef { request: RequestRef { slot: 0, generation: 0 }, number: 0 },
+    id: 0,
+    key: Key::new(0, 0),
+    target: TargetId(0),
+    nth: 0,
+    streamed: false,
+    shows_headers: false,
+    sent: Instant::ZERO,
+    deadline: Instant::ZERO,
+    ask: Ask { input: 0, cached: 0, max_output: 0 },
+    stage: Stage::Vacant,
+    charged: false,
+    unseen: false,
+    start: 0,
+    silent_since: None,
+    plan: Plan {
+        headers: 0,
+        output: 0,
+        pace: 0,
+        end: 0,
+        tool: 0,
+        tokens: 0,
+        fate: Fate::FallsSilent(0),
+    },
+};
 
 /// How far an attempt has come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -260,22 +289,24 @@ pub(super) struct Slab {
 }
 
 impl Slab {
-    /// Puts `attempt` in a free place; its generation is set here.
+    /// A free place for an attempt, of which the caller writes everything but the generation: an
+    /// attempt is large, and one made elsewhere would be copied here.
     #[inline]
-    pub(super) fn insert(&mut self, attempt: Attempt) -> FleetRef {
-        match self.free.pop() {
+    pub(super) fn claim(&mut self) -> (FleetRef, &mut Attempt) {
+        let slot = match self.free.pop() {
             Some(slot) => {
                 let place = &mut self.places[slot as usize];
-                let generation = place.generation.wrapping_add(1);
-                *place = Attempt { generation, ..attempt };
-                FleetRef { slot, generation }
+                place.generation = place.generation.wrapping_add(1);
+                slot
             }
             None => {
                 let slot = u32::try_from(self.places.len()).expect("fewer than 2^32 in flight");
-                self.places.push(Attempt { generation: 0, ..attempt });
-                FleetRef { slot, generation: 0 }
+                self.places.push(VACANT);
+                slot
             }
-        }
+        };
+        let place = &mut self.places[slot as usize];
+        (FleetRef { slot, generation: place.generation }, place)
     }
 
     /// The attempt, unless it has ended.

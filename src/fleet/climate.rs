@@ -1,5 +1,6 @@
 //! What the weather at one target comes to, worked out once per change of weather.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use windtunnel_policy::{Instant, Share};
@@ -42,8 +43,14 @@ struct Effect {
     share: Share,
     strikes: StickyThresholds,
     window: u64,
+    /// From when to when the present time window lasts, in µs, and whether all in it fail: drawn for
+    /// the first attempt that asks. Nothing of the world before [`Climate::reset`] is left in it.
+    present: Cell<(u64, u64, bool)>,
     mix: Arc<Vec<Mix>>,
 }
+
+/// No time window.
+const NO_WINDOW: (u64, u64, bool) = (0, 0, false);
 
 impl Climate {
     /// Clear weather at this target.
@@ -110,9 +117,9 @@ impl Climate {
         nth: u32,
     ) -> Option<(NameHash, &[Mix])> {
         self.effects.iter().chain(&self.baseline).find_map(|effect| {
-            // Longer than any run at one window a µs: the number is reduced, not refused.
-            let window = (now.as_micros() / effect.window) as u32;
-            let struck = effect.strikes.strike(request, world, effect.subject, window, nth);
+            let window_is_struck = || effect.window_is_struck(now, world);
+            let Effect { strikes, subject, .. } = effect;
+            let struck = strikes.strike_within(request, *subject, nth, window_is_struck);
             struck.then_some((effect.subject, effect.mix.as_slice()))
         })
     }
@@ -120,8 +127,14 @@ impl Climate {
 
 impl Effect {
     fn new(subject: NameHash, share: Share, stick: &Stick, mix: Arc<Vec<Mix>>) -> Effect {
-        let mut effect =
-            Effect { subject, share, strikes: Sticking::ASSUMED.thresholds(share), window: 1, mix };
+        let mut effect = Effect {
+            subject,
+            share,
+            strikes: Sticking::ASSUMED.thresholds(share),
+            window: 1,
+            present: Cell::new(NO_WINDOW),
+            mix,
+        };
         effect.stick(stick);
         effect
     }
@@ -131,6 +144,22 @@ impl Effect {
             .expect("stick shares are checked when the scenario is loaded");
         self.strikes = sticking.thresholds(self.share);
         self.window = stick.window_length.as_micros().max(1);
+        self.present.set(NO_WINDOW);
+    }
+
+    #[inline]
+    fn window_is_struck(&self, now: Instant, world: Key) -> bool {
+        let now = now.as_micros();
+        let (from, to, struck) = self.present.get();
+        if from <= now && now < to {
+            return struck;
+        }
+        let number = now / self.window;
+        // Longer than any run at one window a µs: the number is reduced, not refused.
+        let struck = self.strikes.strikes_window(world, self.subject, number as u32);
+        let from = number * self.window;
+        self.present.set((from, from.saturating_add(self.window), struck));
+        struck
     }
 }
 

@@ -5,6 +5,8 @@
 //! started at reading w and needing r ends at reading w + r, whatever the speed does meanwhile.
 //! Only when that reading comes depends on the speed, and only the earliest is ever worked out.
 
+use std::ops::Range;
+
 use windtunnel_policy::{Instant, Share};
 
 use crate::scenario::SpeedByLoad;
@@ -44,14 +46,17 @@ impl WorkClock {
         self.speed
     }
 
-    /// Goes on from `now` at `speed`; nothing is lost or gained by the change.
+    /// Goes on from `now` at `speed`; nothing is lost or gained by the change. Answers whether there
+    /// is one.
     #[inline]
-    pub(super) fn set_speed(&mut self, now: Instant, speed: u64) {
-        if speed != self.speed {
+    pub(super) fn set_speed(&mut self, now: Instant, speed: u64) -> bool {
+        let changes = speed != self.speed;
+        if changes {
             self.reading = self.reading(now);
             self.since = now;
             self.speed = speed;
         }
+        changes
     }
 
     /// The first µs at which it has reached `work` at the present speed.
@@ -79,9 +84,41 @@ pub(super) fn whole_micros(work: Work, speed: u64) -> windtunnel_policy::Duratio
     windtunnel_policy::Duration::from_micros(u64::try_from(micros).unwrap_or(u64::MAX))
 }
 
+/// The speed that holds as long as the load stays within a range.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Step {
+    loads: Range<u32>,
+    speed: u64,
+}
+
+impl Step {
+    /// Speed as [`speed`] says, looked up anew only where the load has left the step. The weather
+    /// must be that of the step: a change of it asks for a new one.
+    #[inline]
+    pub(super) fn speed(&mut self, by_load: &SpeedByLoad, load: u32, weather: u64) -> u64 {
+        if !self.loads.contains(&load) {
+            *self =
+                Step { loads: loads_alike(by_load, load), speed: speed(by_load, load, weather) };
+        }
+        self.speed
+    }
+}
+
+/// Loads at which the speed is surely that of `load`, itself included.
+fn loads_alike(by_load: &SpeedByLoad, load: u32) -> Range<u32> {
+    match by_load {
+        SpeedByLoad::Flat => 0..u32::MAX,
+        SpeedByLoad::HalfAt(_) => load..load.saturating_add(1),
+        SpeedByLoad::Table(steps) => {
+            let above = steps.partition_point(|&(from, _)| from <= load);
+            let from = above.checked_sub(1).map_or(0, |i| steps[i].0);
+            from..steps.get(above).map_or(u32::MAX, |step| step.0)
+        }
+    }
+}
+
 /// Speed with `load` attempts in work, under weather that leaves `weather` parts per million:
 /// at least one part per million, so that everything ends.
-#[inline]
 pub(super) fn speed(by_load: &SpeedByLoad, load: u32, weather: u64) -> u64 {
     let unhindered = match by_load {
         SpeedByLoad::Flat => return weather.max(1),
@@ -136,6 +173,17 @@ mod tests {
                     clock.reading(due.saturating_sub(windtunnel_policy::Duration::from_micros(1)))
                         < work
                 );
+            }
+        }
+    }
+
+    #[test]
+    fn a_step_says_what_a_look_at_each_load_says() {
+        let table = vec![(10, Share::ratio(9, 10)), (50, Share::ratio(1, 2))];
+        for by_load in [SpeedByLoad::Flat, SpeedByLoad::HalfAt(20), SpeedByLoad::Table(table)] {
+            let mut step = Step::default();
+            for load in (0..70).chain((0..70).rev()).chain([u32::MAX, 3, u32::MAX]) {
+                assert_eq!(step.speed(&by_load, load, 400_000), speed(&by_load, load, 400_000));
             }
         }
     }

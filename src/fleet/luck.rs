@@ -8,19 +8,20 @@ use super::attempt::{Fall, Fate, Plan, Verdict};
 use super::climate::Climate;
 use super::clock::FULL_SPEED;
 use super::limit::Ask;
+use super::site::Site;
 use crate::draw::{Key, NameHash, Purpose, below};
 use crate::scenario::{Billing, MOST_WORK, TargetModel, Try};
 use crate::weather::Mix;
 use crate::world::Marks;
 
-/// What an attempt that was not refused comes to.
+/// What an attempt comes to, as its plan says in detail.
 pub(super) enum Prospect {
     /// It fails as planned after this time, without any work.
-    Fails(Plan, Duration),
+    Fails(Duration),
     /// It is never answered, and does no work.
-    Hangs(Plan),
+    Hangs,
     /// It is worked on.
-    Works(Plan),
+    Works,
 }
 
 /// How long a refusal or a failure without work takes.
@@ -29,30 +30,32 @@ pub(super) fn failure(model: &TargetModel, key: Key, nth: u32) -> Duration {
     Duration::from_micros(model.latency.failure.value(draw))
 }
 
-/// The prospect of `order` at the target `model`, sent at `now`; `shed` is how it fails if it
-/// comes to work, where there is no room for it.
+/// The prospect of `order`, sent to `site` at `now` and not refused, and its plan.
 #[inline]
 pub(super) fn prospect(
-    model: &TargetModel,
-    climate: &Climate,
+    site: &Site,
     world: Key,
     now: Instant,
-    shed: Option<Fall>,
     order: &Order<'_>,
     ask: Ask,
+    plan: &mut Plan,
 ) -> Prospect {
+    let (model, climate) = (&site.model, &site.climate);
     let (key, nth) = (order.request.key, order.nth_on_target);
     if order.request.marks.has(Marks::BLOCKED) {
-        let takes = failure(model, key, nth);
-        let fall = Fall::at_the_door(FailureClass::ContentPolicy, 400);
-        return Prospect::Fails(Plan::without_work(fall), takes);
+        *plan = Plan::without_work(Fall::at_the_door(FailureClass::ContentPolicy, 400));
+        return Prospect::Fails(failure(model, key, nth));
     }
-    match (climate.strike(now, world, key, nth), shed) {
-        (Some((subject, mix)), _) => struck(model, order, ask, subject, mix),
+    if let Some((subject, mix)) = climate.strike(now, world, key, nth) {
+        return struck(model, order, ask, subject, mix, plan);
+    }
+    if site.is_full() {
         // In a storm most attempts end here: what they would have come to is not drawn.
-        (None, Some(fall)) => Prospect::Fails(Plan::without_work(fall), failure(model, key, nth)),
-        (None, None) => Prospect::Works(answered(model, climate, order, ask)),
+        *plan = Plan::without_work(site.shed());
+        return Prospect::Fails(failure(model, key, nth));
     }
+    *plan = answered(model, climate, order, ask);
+    Prospect::Works
 }
 
 impl Fall {
@@ -98,6 +101,7 @@ fn struck(
     ask: Ask,
     subject: NameHash,
     mix: &[Mix],
+    plan: &mut Plan,
 ) -> Prospect {
     let (key, nth) = (order.request.key, order.nth_on_target);
     let draw = key.draw(Purpose::FailureClass, subject, nth);
@@ -117,23 +121,27 @@ fn struck(
         ..Plan::without_work(fall(phase, model.bill_failed))
     };
     if kind.hang {
-        return Prospect::Hangs(without_work(kind.phase));
+        *plan = without_work(kind.phase);
+        return Prospect::Hangs;
     }
     match kind.phase {
         Phase::BeforeHeaders => {
             let takes = kind.takes.as_ref().unwrap_or(&model.latency.failure);
             let takes = takes.value(|| key.draw(Purpose::FailureLatency, subject, nth));
-            Prospect::Fails(without_work(kind.phase), Duration::from_micros(takes))
+            *plan = without_work(kind.phase);
+            Prospect::Fails(Duration::from_micros(takes))
         }
         Phase::BeforeOutput => {
-            let plan = healthy(model, order, ask);
-            let fate = Fate::Fails(fall(kind.phase, model.bill_failed));
-            Prospect::Works(Plan { end: plan.output, fate, ..plan })
+            *plan = healthy(model, order, ask);
+            plan.fate = Fate::Fails(fall(kind.phase, model.bill_failed));
+            plan.end = plan.output;
+            Prospect::Works
         }
         Phase::AfterOutput => {
-            let plan = healthy(model, order, ask);
-            let fate = Fate::Fails(fall(kind.phase, model.bill_cancelled));
-            Prospect::Works(Plan { end: plan.somewhere(position(model, order)), fate, ..plan })
+            *plan = healthy(model, order, ask);
+            plan.fate = Fate::Fails(fall(kind.phase, model.bill_cancelled));
+            plan.end = plan.somewhere(position(model, order));
+            Prospect::Works
         }
     }
 }

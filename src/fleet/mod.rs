@@ -28,7 +28,7 @@ mod site;
 use windtunnel_policy::event::AttemptRef;
 use windtunnel_policy::outcome::{FailureClass, Phase, Usage};
 use windtunnel_policy::target::TargetId;
-use windtunnel_policy::{Duration, Instant, Share};
+use windtunnel_policy::{Instant, Share};
 
 use agenda::{Agenda, Due};
 pub use attempt::FleetRef;
@@ -127,54 +127,46 @@ impl Fleet {
             Some(fall) => Some(fall),
             None => self.over_limit(now, order.target, ask),
         };
-        let site = &self.sites[usize::from(order.target.0)];
+        let site = &mut self.sites[usize::from(order.target.0)];
+        let (handle, attempt) = self.attempts.claim();
+        attempt.attempt = order.attempt;
+        attempt.id = order.request_index;
+        attempt.key = key;
+        attempt.target = order.target;
+        attempt.nth = nth;
+        attempt.streamed = order.streamed;
+        attempt.shows_headers = order.shows_headers();
+        attempt.sent = now;
+        attempt.deadline = order.deadline;
+        attempt.ask = ask;
+        attempt.charged = refused.is_none();
+        attempt.unseen = false;
+        attempt.start = 0;
+        attempt.silent_since = None;
+        let plan = &mut attempt.plan;
         let prospect = match refused {
             Some(fall) => {
-                let takes = luck::failure(&site.model, key, nth);
-                Prospect::Fails(Plan::without_work(fall), takes)
+                *plan = Plan::without_work(fall);
+                Prospect::Fails(luck::failure(&site.model, key, nth))
             }
-            None => {
-                let shed = site.is_full().then(|| site.shed());
-                luck::prospect(&site.model, &site.climate, self.world, now, shed, order, ask)
-            }
+            None => luck::prospect(site, self.world, now, order, ask, plan),
         };
-        let (stage, plan, takes) = match prospect {
-            Prospect::Fails(plan, takes) => (Stage::Failing, plan, takes),
-            Prospect::Hangs(plan) => (Stage::Silent, plan, Duration::ZERO),
-            Prospect::Works(mut plan) => {
+        self.caches.note(handle, (order.prefix > 0).then_some(order.request.session));
+        match prospect {
+            Prospect::Fails(takes) => {
+                attempt.stage = Stage::Failing;
+                self.agenda.add_failure(now + takes, handle, attempt);
+            }
+            Prospect::Hangs => attempt.stage = Stage::Silent,
+            Prospect::Works => {
+                attempt.stage = Stage::Queued;
                 if let Some(at) = order.tool_at {
                     let request = order.request;
                     let most = request.max_output.min(site.model.max_output_tokens);
                     plan.call_tool(at, request.output.min(most));
                 }
-                (Stage::Queued, plan, Duration::ZERO)
+                site.take_in(now, handle, &mut self.attempts, &mut self.agenda);
             }
-        };
-        let handle = self.attempts.insert(Attempt {
-            generation: 0,
-            attempt: order.attempt,
-            id: order.request_index,
-            key,
-            target: order.target,
-            nth,
-            streamed: order.streamed,
-            shows_headers: order.shows_headers(),
-            sent: now,
-            deadline: order.deadline,
-            ask,
-            stage,
-            charged: refused.is_none(),
-            unseen: false,
-            start: 0,
-            silent_since: None,
-            plan,
-        });
-        self.caches.note(handle, (order.prefix > 0).then_some(order.request.session));
-        if stage == Stage::Failing {
-            self.agenda.add_failure(now + takes, handle, self.attempts.live(handle));
-        } else if stage == Stage::Queued {
-            let site = &mut self.sites[usize::from(order.target.0)];
-            site.take_in(now, handle, &mut self.attempts, &mut self.agenda);
         }
         handle
     }
@@ -215,7 +207,7 @@ impl Fleet {
             self.cut(now, edge, notices);
         }
         let site = &mut self.sites[usize::from(edge.target)];
-        site.climate.change(&site.model, conditions);
+        site.set_weather(conditions);
         for &limit in &site.model.limits {
             let limit = &mut self.limits[usize::from(limit)];
             limit.set_weather(now, site.id, conditions.limits, conditions.background_ppm);

@@ -9,11 +9,12 @@ use windtunnel_policy::{Instant, Share};
 use super::agenda::Agenda;
 use super::attempt::{Attempt, Fall, FleetRef, Plan, Slab, Stage};
 use super::climate::Climate;
-use super::clock::{self, Work, WorkClock, micros_at};
+use super::clock::{self, Step, Work, WorkClock, micros_at};
 use super::luck;
 use crate::draw::Purpose;
 use crate::queue::{EventKey, EventQueue, Rank};
 use crate::scenario::TargetModel;
+use crate::weather::Conditions;
 use crate::world::Stickiness;
 
 /// One target of one run.
@@ -25,6 +26,8 @@ pub(super) struct Site {
     pub(super) context: u32,
     pub(super) climate: Climate,
     pub(super) clock: WorkClock,
+    /// The clock's speed at the present load, in the present weather.
+    step: Step,
     pub(super) in_work: u32,
     pub(super) queued: u32,
     /// First come, first served; holds attempts that were given up until they are met.
@@ -70,6 +73,7 @@ impl Site {
             context,
             climate: Climate::clear(model),
             clock: WorkClock::new(),
+            step: Step::default(),
             in_work: 0,
             queued: 0,
             waiting: VecDeque::new(),
@@ -82,6 +86,7 @@ impl Site {
     /// Back to idle and clear weather; keeps its memory.
     pub(super) fn reset(&mut self, stickiness: Stickiness) {
         self.climate.reset(&self.model, stickiness);
+        self.step = Step::default();
         self.clock = WorkClock::new();
         (self.in_work, self.queued) = (0, 0);
         self.waiting.clear();
@@ -98,8 +103,12 @@ impl Site {
         agenda: &mut Agenda,
     ) {
         if self.in_work < self.climate.slots {
+            let first = self.milestones.peek();
             self.start(now, handle, attempts, agenda);
-            self.changed(now, attempts, agenda);
+            let faster_or_slower = self.keep_pace(now);
+            if faster_or_slower || self.milestones.peek() != first {
+                self.rearm(attempts, agenda);
+            }
         } else if self.queued < self.model.capacity.queue {
             self.queued += 1;
             self.forget_those_given_up(attempts);
@@ -202,15 +211,28 @@ impl Site {
         agenda.add_failure(now + takes, handle, attempt);
     }
 
-    /// Sets the clock to the speed of the present load and weather.
-    fn keep_pace(&mut self, now: Instant) {
-        self.clock.set_speed(now, self.speed(self.in_work));
+    /// The weather has changed.
+    pub(super) fn set_weather(&mut self, conditions: &Conditions) {
+        self.climate.change(&self.model, conditions);
+        self.step = Step::default();
+    }
+
+    /// Sets the clock to the speed of the present load and weather; answers whether that is another.
+    fn keep_pace(&mut self, now: Instant) -> bool {
+        let (load, weather) = (self.load(self.in_work), self.climate.speed);
+        let speed = self.step.speed(&self.model.capacity.speed_by_load, load, weather);
+        self.clock.set_speed(now, speed)
     }
 
     /// Speed in the present weather with this many in work.
     fn speed(&self, in_work: u32) -> u64 {
-        let load = in_work.saturating_add(self.climate.others);
+        let load = self.load(in_work);
         clock::speed(&self.model.capacity.speed_by_load, load, self.climate.speed)
+    }
+
+    /// Attempts in work when this many are ours.
+    fn load(&self, in_work: u32) -> u32 {
+        in_work.saturating_add(self.climate.others)
     }
 
     /// The next milestone of an attempt that is still in work.

@@ -378,6 +378,7 @@ impl RunTotals {
         RunTotals {
             classes: bare(&self.classes),
             arms: self.arms.iter().map(bare).collect(),
+            tenants: bare(&self.tenants),
             targets: self.targets.clone(),
             timeline: self.timeline.clone(),
             detections: self.detections.clone(),

@@ -207,9 +207,16 @@ impl<'s> Simulation<'s> {
                 break;
             }
             self.totals.events += 1;
-            let (work, timer) = (self.fleet.next(), self.timers.peek());
-            let other = self.queue.peek().unwrap_or(EventKey::NEVER);
-            let next = work.min(timer).min(other).min(arrival).min(edge);
+            let (mut next, mut source) = (self.fleet.next(), Source::Fleet);
+            let mut or = |key: EventKey, other: Source| {
+                if key < next {
+                    (next, source) = (key, other);
+                }
+            };
+            or(self.timers.peek(), Source::Timers);
+            or(arrival, Source::Arrivals);
+            or(edge, Source::Weather);
+            or(self.queue.peek().unwrap_or(EventKey::NEVER), Source::Queue);
             if next == EventKey::NEVER {
                 let waited_for = asks || self.ledger.open() > 0;
                 assert!(!waited_for, "a request is open, but nothing will ever happen to it");
@@ -217,24 +224,29 @@ impl<'s> Simulation<'s> {
                 continue;
             }
             now = next.at();
-            if next == work {
-                if let Some(notice) = self.fleet.advance(now) {
-                    self.on_notice(now, &notice, world, sink);
+            match source {
+                Source::Fleet => {
+                    if let Some(notice) = self.fleet.advance(now) {
+                        self.on_notice(now, &notice, world, sink);
+                    }
                 }
-            } else if next == timer {
-                let (_, occurrence) = self.timers.pop().expect("the timer that was seen");
-                self.on_occurrence(now, occurrence, world, sink);
-            } else if next == arrival {
-                let request = world.requests[arrivals];
-                self.arrive(now, request, arrivals as u64, None, world, sink);
-                arrivals += 1;
-                next_arrival = arrival_key(world, arrivals);
-            } else if next == edge {
-                edges = self.on_weather(now, edges, world, sink);
-                edge = edge_key(world, edges);
-            } else {
-                let (_, occurrence) = self.queue.pop().expect("the occurrence that was seen");
-                self.on_occurrence(now, occurrence, world, sink);
+                Source::Timers => {
+                    let (_, occurrence) = self.timers.pop().expect("the timer that was seen");
+                    self.on_occurrence(now, occurrence, world, sink);
+                }
+                Source::Arrivals => {
+                    self.arrive(now, world.requests[arrivals], arrivals as u64, None, world, sink);
+                    arrivals += 1;
+                    next_arrival = arrival_key(world, arrivals);
+                }
+                Source::Weather => {
+                    edges = self.on_weather(now, edges, world, sink);
+                    edge = edge_key(world, edges);
+                }
+                Source::Queue => {
+                    let (_, occurrence) = self.queue.pop().expect("the occurrence that was seen");
+                    self.on_occurrence(now, occurrence, world, sink);
+                }
             }
         }
         self.finish(world, now)
@@ -327,6 +339,16 @@ impl<'s> Simulation<'s> {
         }
         totals
     }
+}
+
+/// Where what happens next comes from.
+#[derive(Clone, Copy)]
+enum Source {
+    Fleet,
+    Timers,
+    Arrivals,
+    Weather,
+    Queue,
 }
 
 /// Whether anything is decided by headers: the wait for the first token may end with them, and a

@@ -78,12 +78,18 @@ impl Executed {
 
 impl Simulation<'_> {
     /// Whether an attempt of this request, sent now, will call a tool, and how far into its output.
+    #[inline]
     pub(super) fn plan_tool(&mut self, attempt: AttemptRef) -> Option<Share> {
+        let open = &self.open[attempt.request.slot as usize];
+        match open.request.marks.has(Marks::CALLS_TOOL) {
+            true => self.plan_call(attempt),
+            false => None,
+        }
+    }
+
+    fn plan_call(&mut self, attempt: AttemptRef) -> Option<Share> {
         let slot = attempt.request.slot as usize;
         let open = &self.open[slot];
-        if !open.request.marks.has(Marks::CALLS_TOOL) {
-            return None;
-        }
         let tool = self.scenario.classes[usize::from(open.request.class)].tool.as_ref()?;
         let action = self.layers.of(slot).map_or(open.index, |action| self.layers.number(action));
         let executed = self.tools.entry(open.request.key).or_insert_with(|| Executed {
@@ -139,9 +145,13 @@ impl Simulation<'_> {
     #[inline]
     pub(super) fn end_tool(&mut self, attempt: AttemptRef, runs_on: bool) {
         let request = &self.open[attempt.request.slot as usize].request;
-        if !request.marks.has(Marks::CALLS_TOOL) {
-            return;
+        if request.marks.has(Marks::CALLS_TOOL) {
+            self.end_call(attempt, runs_on);
         }
+    }
+
+    fn end_call(&mut self, attempt: AttemptRef, runs_on: bool) {
+        let request = &self.open[attempt.request.slot as usize].request;
         let Some(executed) = self.tools.get_mut(&request.key) else { return };
         if executed.ahead == Some(attempt) {
             executed.ahead = None;

@@ -147,10 +147,15 @@ impl Breakers {
     }
 
     /// The state of the target's tightest breaker at `now`.
+    #[inline]
     pub(crate) fn state(&self, target: TargetId, now: Instant) -> BreakerState {
-        if self.all_closed(target) {
-            return BreakerState::Closed;
+        match self.all_closed(target) {
+            true => BreakerState::Closed,
+            false => self.tightest(target, now),
         }
+    }
+
+    fn tightest(&self, target: TargetId, now: Instant) -> BreakerState {
         self.of(target)
             .map(|(circuit, rule)| circuit.phase_at(rule, now).state())
             .max_by_key(|state| tightness(*state))
@@ -166,6 +171,7 @@ impl Breakers {
 
     /// An attempt goes to the target, as a failover or substitution where `recovery` says so.
     /// It takes a probe permit of each breaker that is half-open and has one left.
+    #[inline]
     pub(crate) fn on_sent(
         &mut self,
         target: TargetId,
@@ -173,16 +179,22 @@ impl Breakers {
         now: Instant,
         out: &mut impl FnMut(Change),
     ) -> Permit {
+        let probes = match self.all_closed(target) {
+            true => 0,
+            false => self.probe(target, now, out),
+        };
+        Permit { target, recovery, probes, sent_at_change: self.changes }
+    }
+
+    /// An attempt goes to a target of which a breaker is not closed: which of them does it probe?
+    fn probe(&mut self, target: TargetId, now: Instant, out: &mut impl FnMut(Change)) -> u32 {
         let mut probes = 0;
-        if self.all_closed(target) {
-            return Permit { target, recovery, probes, sent_at_change: self.changes };
-        }
         for (i, place) in self.places(target).enumerate() {
             self.visit(place, now, out, |circuit, rule| {
                 probes |= u32::from(circuit.on_sent(rule, now)) << i;
             });
         }
-        Permit { target, recovery, probes, sent_at_change: self.changes }
+        probes
     }
 
     /// The first output of the attempt came, `elapsed` after it was sent.
@@ -213,6 +225,7 @@ impl Breakers {
     }
 
     /// The attempt is over, whatever became of it: its probe permits return.
+    #[inline]
     pub(crate) fn on_end(&mut self, permit: Permit, now: Instant) {
         if permit.probes != 0 {
             self.each(permit, now, &mut |_| {}, |circuit, _, sent| circuit.on_end(sent));

@@ -139,7 +139,7 @@ impl Ring {
         }
         *word = if failed { *word | bit } else { *word & !bit };
         self.failures += u32::from(failed);
-        self.next = (self.next + 1) % self.size;
+        self.next = if self.next + 1 == self.size { 0 } else { self.next + 1 };
     }
 
     fn clear(&mut self) {

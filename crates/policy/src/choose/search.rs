@@ -171,10 +171,16 @@ impl Chooser<'_> {
     }
 
     /// Why a target may not get this attempt now; `None` where it may.
+    #[inline]
     pub(super) fn standstill(&self, target: TargetId) -> Option<Standstill> {
-        if self.health.is_well(target) {
-            return None;
+        match self.health.is_well(target) {
+            true => None,
+            false => self.looked_into(target),
         }
+    }
+
+    /// The same of a target against which something is known.
+    fn looked_into(&self, target: TargetId) -> Option<Standstill> {
         let slot = self.slot();
         let draw = mix::draw(slot.request.salt, Draw::Ramp, u64::from(slot.attempts));
         self.health.standstill(target, self.now, draw)

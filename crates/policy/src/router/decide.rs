@@ -148,14 +148,14 @@ impl Router {
         fail_open: bool,
     ) -> Result<Choice, Refusal> {
         use RecoveryAction::{Failover, Retry, Substitution};
-        let order = match self.policy.attempts.order {
-            LoopOrder::RetryThenFailover | LoopOrder::FreePick => [Retry, Failover, Substitution],
+        let order: &[RecoveryAction] = match self.policy.attempts.order {
+            LoopOrder::RetryThenFailover | LoopOrder::FreePick => &[Retry, Failover, Substitution],
             LoopOrder::FailoverThenRetry | LoopOrder::WalkThenRetry => {
-                [Failover, Retry, Substitution]
+                &[Failover, Retry, Substitution]
             }
         };
         let mut all = Refusal::NOTHING;
-        for action in order {
+        for &action in order {
             let one_kind = |chooser: &mut Chooser<'_>| chooser.recovery(action, row);
             match self.granted_choice(i, action, fail_open, one_kind) {
                 Ok(choice) => return Ok(choice),

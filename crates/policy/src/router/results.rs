@@ -92,6 +92,7 @@ impl Router {
 }
 
 /// When a request needs its timer.
+#[inline]
 pub(super) fn due(slot: &Slot, timeouts: &Timeouts) -> Instant {
     match slot.stage {
         Stage::Free => Instant::FAR_FUTURE,
@@ -105,12 +106,14 @@ pub(super) fn due(slot: &Slot, timeouts: &Timeouts) -> Instant {
 }
 
 /// When the first of the attempts in flight reaches a time limit of its own.
+#[inline]
 fn attempts_due(slot: &Slot, timeouts: &Timeouts) -> Instant {
     let due = |flight| attempt_due(flight, slot.request.streamed, timeouts);
     slot.rival.as_ref().map_or(Instant::FAR_FUTURE, due).min(due(&slot.flight))
 }
 
 /// When an attempt in flight reaches a time limit of its own.
+#[inline]
 pub(super) fn attempt_due(flight: &Flight, streamed: bool, timeouts: &Timeouts) -> Instant {
     let (from, limit) = match flight.phase {
         Phase::AfterOutput => (flight.progress, timeouts.idle_stream),
