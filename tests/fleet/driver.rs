@@ -1,7 +1,7 @@
 //! A small event loop over a fleet, one attempt per request and no policy.
 
 use rand::Rng;
-use windtunnel::dist::{Dist, Shape};
+use windtunnel::dist::{Dist, Shape, Tables};
 use windtunnel::draw::{Key, NameHash, Purpose, stream};
 use windtunnel::fleet::{Bill, Fleet, FleetRef, Notice, NoticeKind, Order};
 use windtunnel::queue::{EventKey, EventQueue, Rank};
@@ -104,6 +104,7 @@ pub(crate) fn scenario(targets: Vec<TargetModel>, limits: Vec<LimitModel>) -> Sc
     });
     let topology = Topology { targets: known.collect(), classes: Vec::new(), tenants: Vec::new() };
     Scenario {
+        tables: Tables::default(),
         file: empty_file(),
         source: Default::default(),
         notes: Vec::new(),
