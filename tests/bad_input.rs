@@ -35,7 +35,7 @@ fn text_that_is_no_file_of_ours() {
     table(&[
         (S, ALL, "", "plain.yaml: is empty"),
         (S, ALL, "# a comment\n", "plain.yaml: is empty"),
-        (S, ALL, "- a\n- b\n", "is neither a scenario, nor a policy, a model card or a profile"),
+        (S, ALL, "- a\n- b\n", "is neither a scenario, nor a policy, a model card, a profile or a space"),
         (S, ALL, "just words\n", "is neither a scenario"),
         (S, ALL, "colour: red\n", "is neither a scenario"),
         (S, "name: plain\n", "name: \"plain\n", "plain.yaml:"),
@@ -341,7 +341,8 @@ fn policies_that_do_not_hold_together() {
         (P, "consecutive: 5", "consecutive: 0", "breakers[0].trip"),
         (P, "attempts:", "replicas: {count: 0}\nattempts:", "replicas.count: is 0 or above 1000; use 1 to 1000"),
         (P, "attempts:", "replicas: {count: 5000}\nattempts:", "replicas.count: is 0 or above 1000"),
-        (P, "attempts:", "replicas: {sharing: {after: 1s}}\nattempts:", "replicas.sharing: is not simulated by this version; use private"),
+        (P, "attempts:", "replicas: {sharing: {after: soon}}
+attempts:", "replicas.sharing.after: "),
         (P, "attempts:", "envelope: {max_cost: $0}\nattempts:", "envelope.max_cost: leaves no money at all; use an amount above $0"),
         (P, "name: plain-policy", "name: my policy", "plain-policy.yaml:2:1: name: the name `my policy` holds ` `; use letters"),
         (P, "name: plain-policy", "name: \"a\\e[31mb\"", "name: the name `a\\u{1b}[31mb` holds `\\u{1b}`"),

@@ -111,6 +111,16 @@ impl Sink for Follow {
         }
     }
 
+    fn learnt(&mut self, now: Instant, gateway: usize, event: &Event, actions: &[Action]) {
+        let gateway = gateway as u32;
+        self.note_breakers(gateway, actions);
+        let here = self.handle.is_some_and(|own| own.slot % self.gateways == gateway);
+        if here && !actions.is_empty() {
+            let moment = Moment { now, event: *event, actions: actions.to_vec() };
+            self.course.push(Happening { moment, elsewhere: true });
+        }
+    }
+
     fn routed(&mut self, now: Instant, event: &Event, actions: &[Action]) {
         let comes = matches!(event, Event::Arrived(request) if request.id == self.request);
         let told = about(event).or_else(|| actions.iter().find_map(Action::request));
@@ -143,7 +153,7 @@ impl Sink for Follow {
 /// The request an event is about; `None` where it is about none, or has no handle yet.
 fn about(event: &Event) -> Option<RequestRef> {
     match event {
-        Event::Arrived(_) | Event::KillSwitch { .. } => None,
+        Event::Arrived(_) | Event::KillSwitch { .. } | Event::Learnt(_) => None,
         Event::Timer { request, .. } | Event::Cancelled(request) => Some(*request),
         Event::Headers(attempt)
         | Event::FirstOutput(attempt)

@@ -24,6 +24,9 @@ pub trait Sink {
     /// another router of the policy says the same.
     #[inline]
     fn routed(&mut self, _now: Instant, _event: &Event, _actions: &[Action]) {}
+    /// The router of this gateway was told what another replica has learnt, and this is what it said.
+    #[inline]
+    fn learnt(&mut self, _now: Instant, _gateway: usize, _event: &Event, _actions: &[Action]) {}
 }
 
 /// Where a request comes from that an outer layer sent.

@@ -22,7 +22,38 @@ impl Simulation<'_> {
     /// Tells the router, and keeps what it says for [`Simulation::carry_out`].
     pub(super) fn route(&mut self, now: Instant, event: Event, sink: &mut impl Sink) {
         self.gateways.handle(now, event, &mut self.actions);
+        self.queue_gossip();
         sink.routed(now, &event, &self.actions);
+    }
+
+    /// Queues the arrival of what replicas tell each other.
+    #[inline]
+    pub(super) fn queue_gossip(&mut self) {
+        if self.gateways.shares() {
+            while let Some((at, policy)) = self.gateways.next_gossip() {
+                let key = EventKey::new(at, Rank::Completion, policy.into(), 0);
+                self.queue.push(key, Occurrence::Gossip(policy));
+            }
+        }
+    }
+
+    /// What replicas have told each other arrives: at all but the one that told it, in their order.
+    pub(super) fn on_gossip(
+        &mut self,
+        now: Instant,
+        policy: u16,
+        world: &World,
+        sink: &mut impl Sink,
+    ) {
+        while let Some((from, fact, replicas)) = self.gateways.arrived(now, policy) {
+            for gateway in replicas.filter(|&gateway| gateway != from) {
+                let event = Event::Learnt(fact);
+                self.gateways.tell(now, gateway, event, &mut self.actions);
+                sink.learnt(now, gateway, &event, &self.actions);
+                self.carry_out(now, world, sink);
+            }
+        }
+        self.queue_gossip();
     }
 
     /// Does what the router said.

@@ -4,10 +4,14 @@
 //! Outside this file a handle is unique over all of them: the slots of several routers are
 //! interleaved, and those of a single one are its own.
 
-use windtunnel_policy::config::{Policy, Problem};
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use windtunnel_policy::config::{Policy, Problem, Sharing};
 use windtunnel_policy::event::{Action, AttemptRef, Event, RequestRef};
+use windtunnel_policy::facts::Fact;
 use windtunnel_policy::target::Topology;
-use windtunnel_policy::{Instant, Router};
+use windtunnel_policy::{Duration, Instant, Router};
 
 use super::split::Split;
 use crate::draw::{Key, NameHash, Purpose, below};
@@ -25,6 +29,18 @@ pub(super) struct Gateways {
     key: Key,
     /// The router that spoke last.
     latest: usize,
+    /// What replicas tell each other, by policy; `None` where they share nothing.
+    gossip: Vec<Option<Gossip>>,
+}
+
+/// What the replicas of one policy tell each other.
+#[derive(Clone, Debug)]
+struct Gossip {
+    after: Duration,
+    /// When it arrives, who has told it, and what.
+    under_way: VecDeque<(Instant, u32, Fact)>,
+    /// Whether the arrival of the first is queued.
+    queued: bool,
 }
 
 /// Who gets a request.
@@ -44,14 +60,15 @@ impl Gateways {
         topology: &Topology,
         split: Split,
     ) -> Result<Gateways, Vec<Problem>> {
-        let (mut routers, mut replicas) = (Vec::new(), Vec::new());
+        let (mut routers, mut replicas, mut gossip) = (Vec::new(), Vec::new(), Vec::new());
         for policy in policies {
             let router = Router::new((*policy).clone(), topology.clone())?;
             let count = policy.replicas.count;
             replicas.push((routers.len() as u32, count));
+            gossip.push(Gossip::of(policy));
             routers.extend(std::iter::repeat_n(router, count as usize));
         }
-        Ok(Gateways { routers, replicas, split, key: Key::of_world(0), latest: 0 })
+        Ok(Gateways { routers, replicas, split, key: Key::of_world(0), latest: 0, gossip })
     }
 
     /// Who gets this request: every request of a session goes the same way.
@@ -96,6 +113,7 @@ impl Gateways {
         self.routers[gateway].handle(now, event, actions);
         self.latest = gateway;
         if self.routers.len() > 1 {
+            self.spread(now, gateway);
             let all = self.routers.len() as u32;
             for action in &mut actions[before..] {
                 if let Some(request) = request_of(action) {
@@ -113,6 +131,50 @@ impl Gateways {
         let gateway = request.slot % all;
         request.slot /= all;
         (gateway as usize, event)
+    }
+
+    /// Sends what a gateway has learnt to the other replicas of its policy.
+    fn spread(&mut self, now: Instant, gateway: usize) {
+        let policy = self.replicas.partition_point(|&(first, _)| first as usize <= gateway) - 1;
+        let Some(gossip) = &mut self.gossip[policy] else { return };
+        let mut facts = Vec::new();
+        self.routers[gateway].take_facts(&mut facts);
+        let arrives = now + gossip.after;
+        gossip.under_way.extend(facts.into_iter().map(|fact| (arrives, gateway as u32, fact)));
+    }
+
+    /// For each policy whose replicas have told each other something: when the first of it arrives,
+    /// each time once.
+    pub(super) fn next_gossip(&mut self) -> Option<(Instant, u16)> {
+        let mut all = self.gossip.iter_mut().enumerate();
+        all.find_map(|(policy, gossip)| {
+            let gossip = gossip.as_mut().filter(|gossip| !gossip.queued)?;
+            let (arrives, ..) = gossip.under_way.front()?;
+            gossip.queued = true;
+            Some((*arrives, policy as u16))
+        })
+    }
+
+    /// What has arrived by now: who told it, what, and the replicas of the policy.
+    pub(super) fn arrived(
+        &mut self,
+        now: Instant,
+        policy: u16,
+    ) -> Option<(usize, Fact, Range<usize>)> {
+        let gossip = self.gossip[usize::from(policy)].as_mut()?;
+        gossip.queued = false;
+        if gossip.under_way.front().is_none_or(|(arrives, ..)| *arrives > now) {
+            return None;
+        }
+        let (_, from, fact) = gossip.under_way.pop_front()?;
+        let (first, count) = self.replicas[usize::from(policy)];
+        Some((from as usize, fact, first as usize..(first + count) as usize))
+    }
+
+    /// Whether replicas tell each other anything.
+    #[inline]
+    pub(super) fn shares(&self) -> bool {
+        self.routers.len() > 1 && self.gossip.iter().any(Option::is_some)
     }
 
     /// How many there are.
@@ -153,6 +215,21 @@ impl Gateways {
         self.routers.iter_mut().for_each(Router::reset);
         self.key = world.key;
         self.latest = 0;
+        for gossip in self.gossip.iter_mut().flatten() {
+            gossip.under_way.clear();
+            gossip.queued = false;
+        }
+    }
+}
+
+impl Gossip {
+    fn of(policy: &Policy) -> Option<Gossip> {
+        match policy.replicas.sharing {
+            Sharing::After(after) if policy.replicas.shares() => {
+                Some(Gossip { after, under_way: VecDeque::new(), queued: false })
+            }
+            _ => None,
+        }
     }
 }
 
@@ -172,7 +249,7 @@ fn request_of(action: &mut Action) -> Option<&mut RequestRef> {
 /// The request an event is about.
 fn subject(event: &mut Event) -> Option<&mut RequestRef> {
     let attempt: &mut AttemptRef = match event {
-        Event::Arrived(_) | Event::KillSwitch { .. } => return None,
+        Event::Arrived(_) | Event::KillSwitch { .. } | Event::Learnt(_) => return None,
         Event::Timer { request, .. } | Event::Cancelled(request) => return Some(request),
         Event::Headers(attempt)
         | Event::FirstOutput(attempt)

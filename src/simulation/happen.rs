@@ -112,6 +112,7 @@ impl Simulation<'_> {
             left,
         });
         self.gateways.tell(now, gateway.into(), event, &mut self.actions);
+        self.queue_gossip();
         sink.routed(now, &event, &self.actions);
         let handle =
             self.actions.iter().find_map(Action::request).expect("an arrival leads to an action");
@@ -195,6 +196,7 @@ impl Simulation<'_> {
             }
             Occurrence::WaitedEnough(ticket) => self.on_waited_enough(now, ticket, world, sink),
             Occurrence::Admit(gateway) => self.admit(now, gateway, world, sink),
+            Occurrence::Gossip(policy) => self.on_gossip(now, policy, world, sink),
             Occurrence::Operator(position) => {
                 let KillSwitch { target, off, .. } = world.switches[position as usize];
                 let event = Event::KillSwitch { target, off };

@@ -28,6 +28,8 @@ pub(super) enum Occurrence {
     WaitedEnough(u32),
     /// A place inside this gateway has become free for who waits.
     Admit(u16),
+    /// Something that replicas of this policy have told each other arrives.
+    Gossip(u16),
     /// An operator throws the switch at this position of the world's list, or puts it back.
     Operator(u32),
     /// A closed loop's user asks again.

@@ -50,6 +50,7 @@ impl Names {
             }
             Event::Timer { .. } => "the timer fires".into(),
             Event::Cancelled(_) => "the caller cancels".into(),
+            Event::Learnt(_) => "another replica tells what it has learnt".into(),
             Event::KillSwitch { target, off } => {
                 let what = match target {
                     Some(target) => self.target(*target),

@@ -2,6 +2,7 @@
 
 use windtunnel::record::{ClassTotals, NoSink, RunTotals};
 use windtunnel::simulation::{Simulation, Split};
+use windtunnel_policy::Duration;
 use windtunnel_policy::config::{Policy, Replicas, Sharing};
 
 use super::{policy, random, run, scenario, world};
@@ -54,7 +55,12 @@ fn the_accounts_of_many_gateways_balance() {
         let (scenario, policy) = random::case(seed).load();
         let (one, rows) = run(&scenario, &policy, seed);
         // Each run asserts that what came in to all routers went out of them, once.
-        let (many, many_rows) = run(&scenario, &replicas(&policy, 3), seed);
+        let sharing = match seed % 3 {
+            0 => Sharing::Private,
+            after => Sharing::After(Duration::from_millis(after * 100 - 100)),
+        };
+        let told = Policy { replicas: Replicas { count: 3, sharing }, ..policy.clone() };
+        let (many, many_rows) = run(&scenario, &told, seed);
         let asked = |totals: &RunTotals| totals.classes.iter().map(|c| c.requests).sum::<u64>();
         let waits = !world(&scenario, seed).closed_loops.is_empty();
         assert!(

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use core::hash::{Hash, Hasher};
 
 use crate::config::{BudgetKind, ChargedTo, RecoveryAction, RetryBudget};
+use crate::facts::Fact;
 use crate::rolling::Rolling;
 use crate::target::{TargetId, TenantId, Topology};
 use crate::{Duration, Instant, Share};
@@ -124,6 +125,11 @@ impl Budgets {
         self.governing(action).for_each(|budget| budget.account(payer).give_back());
     }
 
+    /// Another replica was granted a recovery: what governs it has as much less, as far as it has any.
+    pub(crate) fn spend(&mut self, action: RecoveryAction, payer: Payer, now: Instant) {
+        self.governing(action).for_each(|budget| budget.account(payer).spend(now));
+    }
+
     /// How often recovery asked.
     pub(crate) const fn asks(&self) -> u64 {
         self.asks
@@ -153,6 +159,12 @@ impl Hash for Budgets {
 }
 
 impl Payer {
+    /// What the other replicas are told of a recovery.
+    pub(crate) fn fact(self, action: RecoveryAction, over: bool) -> Fact {
+        let Payer { failing, destination, tenant } = self;
+        Fact::Recovery { action, failing, destination, tenant, over }
+    }
+
     /// Of what happens at one target.
     fn at(target: TargetId, tenant: TenantId) -> Payer {
         Payer { failing: target, destination: target, tenant }
@@ -308,6 +320,14 @@ impl Account {
             // The failure before it has paid.
             Account::Throttle { .. } => {}
             Account::InFlight { now, .. } => *now += 1,
+        }
+    }
+
+    fn spend(&mut self, at: Instant) {
+        self.has_one(at);
+        match self {
+            Account::Tokens { level, .. } => *level = level.saturating_sub(RECOVERY),
+            account => account.take(at),
         }
     }
 

@@ -1,6 +1,7 @@
 //! What goes into the router, and what comes out.
 
 use crate::config::RecoveryAction;
+use crate::facts::Fact;
 use crate::outcome::{Answer, Execution, Failure, FailureClass, Usage};
 use crate::target::{ClassId, TargetId, TenantId};
 use crate::{Duration, Instant, Money};
@@ -124,6 +125,9 @@ pub enum Event {
         /// True to take it out.
         off: bool,
     },
+    /// Another replica of the gateway has learnt or spent something:
+    /// [`Router::take_facts`](crate::Router::take_facts) of that one gave it.
+    Learnt(Fact),
 }
 
 /// What the embedder must do, in the order given.

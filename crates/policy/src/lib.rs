@@ -111,6 +111,7 @@ pub mod config;
 mod eject;
 mod estimate;
 pub mod event;
+pub mod facts;
 mod gates;
 mod health;
 mod hedge;

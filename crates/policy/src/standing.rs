@@ -122,6 +122,30 @@ impl Standing {
         }
     }
 
+    /// Until when a target is in its cooldown, and isolated.
+    pub(crate) fn until(&self, target: TargetId) -> (Instant, Instant) {
+        let i = usize::from(target.0);
+        (self.cooled_until[i], self.isolated_until[i])
+    }
+
+    /// Another replica has a target in its cooldown.
+    pub(crate) fn cool_until(&mut self, target: TargetId, end: Instant) {
+        self.doubtful.insert(target);
+        let until = &mut self.cooled_until[usize::from(target.0)];
+        *until = end.max(*until);
+    }
+
+    /// Another replica has a target isolated, or all of its account.
+    pub(crate) fn isolate_until(&mut self, target: TargetId, account: bool, end: Instant) {
+        let own = usize::from(target.0);
+        for i in 0..self.accounts.len() {
+            if i == own || account && self.accounts[i] == self.accounts[own] {
+                self.doubtful.insert(TargetId(i as u16));
+                self.isolated_until[i] = end.max(self.isolated_until[i]);
+            }
+        }
+    }
+
     /// A target fails much more than its peers.
     pub(crate) fn on_ejection(&mut self, target: TargetId, until: Instant) {
         self.doubtful.insert(target);

@@ -71,6 +71,29 @@ pub(crate) struct Permit {
     sent_at_change: u64,
 }
 
+impl Permit {
+    /// Whether the attempt probes a breaker.
+    pub(crate) const fn probes(self) -> bool {
+        self.probes != 0
+    }
+
+    /// Whether it is a failover or substitution.
+    pub(crate) const fn is_recovery(self) -> bool {
+        self.recovery
+    }
+}
+
+/// How an attempt of another replica went.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Elsewhere {
+    pub(crate) target: TargetId,
+    pub(crate) failed: bool,
+    pub(crate) probe: bool,
+    pub(crate) recovery: bool,
+    pub(crate) sent: Instant,
+    pub(crate) elapsed: Duration,
+}
+
 /// A breaker changed state, or an open one its end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Change {
@@ -224,6 +247,28 @@ impl Breakers {
         });
     }
 
+    /// An attempt of another replica had its first output, or failed: it counts as if it were this
+    /// one's, but holds no permit here.
+    pub(crate) fn on_outcome_elsewhere(
+        &mut self,
+        of: Elsewhere,
+        now: Instant,
+        draw: u64,
+        out: &mut impl FnMut(Change),
+    ) {
+        for place in self.places(of.target) {
+            self.visit(place, now, out, |circuit, rule| {
+                let late = of.sent < circuit.changed_on;
+                let sent = Sent { probe: of.probe, recovery: of.recovery, late };
+                circuit.hear(rule, now);
+                match of.failed {
+                    true => circuit.on_failure(rule, sent, now, draw),
+                    false => circuit.on_success(rule, sent, of.elapsed, now, draw),
+                }
+            });
+        }
+    }
+
     /// The attempt is over, whatever became of it: its probe permits return.
     #[inline]
     pub(crate) fn on_end(&mut self, permit: Permit, now: Instant) {
@@ -287,6 +332,11 @@ impl Breakers {
         if (before.state(), after.state()) != (BreakerState::Ramping, BreakerState::Closed) {
             self.changes += 1;
             circuit.changed_at = self.changes;
+            // What time alone has brought about came when it was due.
+            circuit.changed_on = match after.state() {
+                BreakerState::Open => now,
+                _ => before.until(now).min(now),
+            };
         }
         self.note_covered(breaker);
         out(Change { breaker, state: after.state(), until: after.until(now) });

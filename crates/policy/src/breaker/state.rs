@@ -21,6 +21,8 @@ pub(super) struct Circuit {
     closed_at: Instant,
     /// The number of its latest change of state; what attempts sent before learn is late.
     pub(super) changed_at: u64,
+    /// When that was.
+    pub(super) changed_on: Instant,
 }
 
 /// Time alone moves a circuit from `Open` and `Ramping`; that is carried out at the next send
@@ -52,6 +54,7 @@ impl Circuit {
             open_time: Duration::ZERO,
             closed_at: Instant::ZERO,
             changed_at: 0,
+            changed_on: Instant::ZERO,
         }
     }
 
@@ -109,6 +112,14 @@ impl Circuit {
             }
             _ => false,
         }
+    }
+
+    /// Something of another replica is about to be heard: time does its part first.
+    pub(super) fn hear(&mut self, config: &Breaker, now: Instant) {
+        if let Phase::Open { until } = self.phase {
+            self.closed_at = until + ramp_time(config);
+        }
+        self.phase = self.phase_at(config, now);
     }
 
     /// First output came, `elapsed` after sending.
@@ -174,6 +185,7 @@ impl Circuit {
         self.open_time = Duration::ZERO;
         self.closed_at = Instant::ZERO;
         self.changed_at = 0;
+        self.changed_on = Instant::ZERO;
     }
 
     /// An outcome enters the windows, if it counts.

@@ -181,10 +181,17 @@ pub struct Outlier {
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields, default))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Replicas {
-    /// How many; 1 to 1000. Each decides by what it has seen itself.
+    /// How many; 1 to 1000. Each decides by what it has seen itself, and been told.
     pub count: u32,
     /// What breakers and budgets of different replicas know of each other.
     pub sharing: Sharing,
+}
+
+impl Replicas {
+    /// Whether there are others, and they are told anything.
+    pub fn shares(&self) -> bool {
+        self.count > 1 && self.sharing != Sharing::Private
+    }
 }
 
 /// What replicas know of each other.
@@ -195,6 +202,7 @@ pub struct Replicas {
 pub enum Sharing {
     /// Nothing.
     Private,
-    /// Everything, this much later.
+    /// What breakers, cooldowns, isolation, scores and budgets go by, this much later. Latencies, groups'
+    /// admission and places for probes stay each replica's own.
     After(Duration),
 }

@@ -208,6 +208,8 @@ impl<S: Subject> Watched<S> {
                     life.cancelled = true;
                 }
             }
+            // Of what others know nothing is promised here but what breakers say.
+            Event::Learnt(_) => {}
             Event::KillSwitch { target: Some(t), off } => self.taken_out[usize::from(t.0)] = off,
             Event::KillSwitch { target: None, off } => self.recovery_off = off,
             Event::Failed { attempt, failure } => {

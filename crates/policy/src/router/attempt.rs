@@ -3,11 +3,12 @@
 use alloc::vec::Vec;
 
 use super::Router;
-use crate::breaker::Change;
+use crate::breaker::{Change, Permit};
 use crate::budget::Payer;
 use crate::choose::{estimated_cost, remaining};
 use crate::config::{Blame, RecoveryAction, RetryRule, TotalCovers};
 use crate::event::{Action, Decision, Send, StopReason};
+use crate::facts::{Fact, OutcomeFact};
 use crate::gates;
 use crate::hedge::WinsBy;
 use crate::mix::{self, Draw};
@@ -61,6 +62,10 @@ impl Router {
             permit: Some(permit),
         };
 
+        if self.slots[i].attempts == 1 {
+            let tenant = self.slots[i].request.tenant;
+            self.publish(|| Fact::FirstAttempt { target: next.target, tenant });
+        }
         let remaining = remaining(&self.slots[i], now);
         if next.action.is_none() && self.class(i).hedges {
             self.slots[i].hedge_at = now + self.hedge_delay(i);
@@ -114,6 +119,9 @@ impl Router {
         if let Some(permit) = slot.flight.permit {
             let breakers = &mut self.health.breakers;
             breakers.on_success(permit, elapsed, self.now, draw, &mut report(out));
+        }
+        if self.facts.is_some() {
+            self.tell_outcome(i, None, draw, elapsed);
         }
     }
 
@@ -216,6 +224,35 @@ impl Router {
         delays.record(wins_by, &slot.request, slot.flight.target, elapsed, self.now);
     }
 
+    /// Tells the other replicas how the attempt went: it failed so, or its first output came.
+    fn tell_outcome(&mut self, i: usize, failed: Option<Blame>, draw: u64, elapsed: Duration) {
+        let slot = &self.slots[i];
+        let (target, now) = (slot.flight.target, self.now);
+        let outcome = OutcomeFact {
+            target,
+            tenant: slot.request.tenant,
+            failed: failed.is_some(),
+            for_breakers: failed.is_none_or(|blame| blame == Blame::Breaker),
+            probe: slot.flight.permit.is_some_and(Permit::probes),
+            recovery: slot.flight.permit.is_some_and(Permit::is_recovery),
+            sent: slot.flight.sent,
+            elapsed,
+            draw,
+        };
+        self.publish(|| Fact::Outcome(outcome));
+        let (cooled, isolated) = self.health.standing.until(target);
+        match failed {
+            Some(Blame::Cooldown) if cooled > now => {
+                self.publish(|| Fact::Cooling { target, until: cooled });
+            }
+            Some(blame @ (Blame::Isolate | Blame::IsolateAccount)) => {
+                let account = blame == Blame::IsolateAccount;
+                self.publish(|| Fact::Isolated { target, account, until: isolated });
+            }
+            _ => {}
+        }
+    }
+
     pub(super) fn blame(
         &mut self,
         i: usize,
@@ -246,6 +283,11 @@ impl Router {
                 }
             }
         }
+        if self.facts.is_some() && !matches!(blame, Blame::No | Blame::Contract) {
+            let slot = &self.slots[i];
+            let draw = mix::draw(slot.request.salt, Draw::OpenJitter, slot.flight.number.into());
+            self.tell_outcome(i, Some(blame), draw, Duration::ZERO);
+        }
     }
 
     /// Cuts the attempt in flight. What it will be billed is not known: the most it may be counts
@@ -267,6 +309,7 @@ impl Router {
         if let Some(action) = flight.action {
             let payer = Payer { failing: flight.failing, destination: flight.target, tenant };
             self.budgets.on_recovery_ended(action, payer);
+            self.publish(|| payer.fact(action, true));
         }
     }
 
@@ -277,6 +320,7 @@ impl Router {
             let (failing, tenant) = (slot.flight.target, slot.request.tenant);
             let planned = Payer { failing, destination: slot.next.target, tenant };
             self.budgets.on_recovery_ended(action, planned);
+            self.publish(|| planned.fact(action, true));
         }
     }
 
@@ -298,6 +342,7 @@ impl Router {
     }
 }
 
-fn report(out: &mut Vec<Action>) -> impl FnMut(Change) {
+/// Appends changes of breakers.
+pub(crate) fn report(out: &mut Vec<Action>) -> impl FnMut(Change) {
     |Change { breaker, state, until }| out.push(Action::Breaker { breaker, state, until })
 }

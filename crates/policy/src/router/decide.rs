@@ -200,7 +200,12 @@ impl Router {
         let slot = &self.slots[i];
         let (failing, tenant) = (slot.flight.target, slot.request.tenant);
         let payer = Payer { failing, destination: choice.target, tenant };
-        choice.action.is_none_or(|action| self.budgets.ask(action, payer, self.now))
+        let Some(action) = choice.action else { return true };
+        let granted = self.budgets.ask(action, payer, self.now);
+        if granted {
+            self.publish(|| payer.fact(action, false));
+        }
+        granted
     }
 
     /// A wait that does not fit stops all recovery, where the policy says so.

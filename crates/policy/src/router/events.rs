@@ -9,6 +9,7 @@ use crate::config::Streaming;
 use crate::event::{
     Action, AttemptRef, Decision, Outcome, Request, RequestRef, StopReason, Terminal,
 };
+use crate::facts::Fact;
 use crate::outcome::{Answer, Failure, FailureClass, Phase, Usage};
 use crate::slots::{Lapse, Stage};
 
@@ -86,7 +87,9 @@ impl Router {
         }
         let target = self.slots[i].flight.target;
         self.health.on_contract(target, false, self.now);
-        self.budgets.on_outcome(target, self.slots[i].request.tenant, false);
+        let tenant = self.slots[i].request.tenant;
+        self.budgets.on_outcome(target, tenant, false);
+        self.publish(|| Fact::Answered { target, tenant });
         self.close_attempt(i);
         if !self.slots[i].flight.committed {
             out.push(Action::Release(attempt));

@@ -10,11 +10,13 @@ mod results;
 use alloc::vec::Vec;
 use core::hash::{Hash, Hasher};
 
+pub(crate) use self::attempt::report;
 use crate::Instant;
 use crate::budget::Budgets;
 use crate::check;
 use crate::config::{ChargedTo, Policy, Problem};
 use crate::event::{Action, Event};
+use crate::facts::Fact;
 use crate::health::Health;
 use crate::plan::{self, ClassPlan};
 use crate::slots::Slots;
@@ -57,13 +59,15 @@ pub struct Router {
     policy: Policy,
     topology: Topology,
     classes: Vec<ClassPlan>,
-    health: Health,
-    budgets: Budgets,
+    pub(crate) health: Health,
+    pub(crate) budgets: Budgets,
     /// Whether a budget that denies one destination may grant another.
     budgets_by_destination: bool,
     slots: Slots,
     in_flight: usize,
-    now: Instant,
+    pub(crate) now: Instant,
+    /// What the other replicas have not been told yet, where they are told anything.
+    pub(crate) facts: Option<Vec<Fact>>,
 }
 
 impl Router {
@@ -90,6 +94,7 @@ impl Router {
             slots: Slots::new(topology.targets.len(), groups),
             in_flight: 0,
             now: Instant::ZERO,
+            facts: policy.replicas.shares().then(Vec::new),
             classes,
             policy,
             topology,
@@ -117,6 +122,7 @@ impl Router {
             Event::NotSent(attempt) => self.on_not_sent(attempt, actions),
             Event::Timer { request, epoch } => self.on_timer(request, epoch, actions),
             Event::Cancelled(request) => self.on_cancelled(request, actions),
+            Event::Learnt(fact) => self.on_learnt(fact, actions),
             Event::KillSwitch { target, off } => {
                 assert!(
                     target.is_none_or(|t| usize::from(t.0) < self.topology.targets.len()),
@@ -192,6 +198,7 @@ impl Router {
         self.health.reset();
         self.budgets.reset();
         self.slots.reset();
+        self.facts.as_mut().map(Vec::clear);
         self.in_flight = 0;
         self.now = Instant::ZERO;
     }

@@ -2,7 +2,6 @@
 
 mod groups;
 mod health;
-mod unsupported;
 
 use alloc::format;
 use alloc::string::String;
@@ -60,7 +59,6 @@ impl Policy {
             hedge(rule, &self.attempts, &mut found);
         }
         replicas(&self.replicas, &mut found);
-        unsupported::check(self, &mut found);
         if found.0.is_empty() { Ok(()) } else { Err(found.0) }
     }
 }

@@ -172,14 +172,6 @@ fn outliers() {
 }
 
 #[test]
-fn what_is_not_run_is_refused() {
-    let refused = faults(|p| {
-        p.replicas = Replicas { count: 2, sharing: Sharing::After(ms(10)) };
-    });
-    assert_eq!(refused, ["replicas.sharing"]);
-}
-
-#[test]
 fn problems_read_well() {
     let policy =
         Policy { attempts: Attempts { max: 0, ..Attempts::default() }, ..Policy::default() };
