@@ -196,7 +196,7 @@ fn one_world_leaves_gates_undecided() {
 fn bad_input_is_one_message_and_exit_2() {
     let folder = folder();
     fs::create_dir(folder.path().join("taken")).unwrap();
-    let cases: [&[&str]; 19] = [
+    let cases: [&[&str]; 22] = [
         &["run", "nowhere.yaml"],
         &["run", "stedy"],
         &["run", "small.yaml", "--policy", "convervative"],
@@ -208,6 +208,9 @@ fn bad_input_is_one_message_and_exit_2() {
         &["run", "small.yaml", "--out", "taken"],
         &["run", "small.yaml", "--ledger", "rows.txt"],
         &["run", "small.yaml", "--plot", "chart.gif"],
+        &["run", "small.yaml", "--report", "report.pdf"],
+        &["run", "small.yaml", "--report", "no/such/folder/report.html"],
+        &["run", "small.yaml", "--report", "x.html", "--out", "x.html"],
         &["run", "small.yaml", "--out", "x.csv", "--timeline", "x.csv"],
         &["run", "small.yaml", "--gate", "succes >= 99%"],
         &["run", "small.yaml", "--gate", "success >= base"],
@@ -263,6 +266,48 @@ fn outputs_are_whole_files() {
     assert_eq!(read("time.csv").lines().next(), Some(header.as_str()));
     assert!(read("chart.svg").starts_with("<svg"));
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 5, "no leftovers");
+}
+
+#[test]
+fn a_report_is_the_same_whatever_else_is_written() {
+    let folder = folder();
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    let written = |more: &[&str]| {
+        let output = compare(&folder, &[&["--quiet"], more].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    written(&["--report", "a.html", "--threads", "1", "--ledger", "a.csv"]);
+    written(&["--report", "b.html", "--threads", "3"]);
+    written(&["--ledger", "c.csv"]);
+    assert_eq!(read("a.html"), read("b.html"));
+    assert_eq!(read("a.csv"), read("c.csv"), "a report changes no row");
+    let html = read("a.html");
+    assert!(html.starts_with("<!DOCTYPE html>") && html.ends_with("</html>\n"));
+    let command = "windtunnel compare small.yaml --policy single --policy fast-failover --worlds 4 \
+                   --seed 1 --report report.html";
+    assert!(html.contains(command));
+    written(&["--report", "a.md"]);
+    let printed = compare(&folder, &["--format", "markdown"]).stdout;
+    let (text, printed) = (read("a.md"), String::from_utf8(printed).unwrap());
+    assert!(text.starts_with("# 2 policies in small\n"), "{text}");
+    for heading in ["## How far to believe it", "## Over time", "## Reproduce"] {
+        assert!(text.contains(heading) && printed.contains(heading), "{heading}");
+    }
+}
+
+#[test]
+fn reports_of_a_run_a_split_and_gates() {
+    let folder = folder();
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    assert_eq!(code(&folder, &["run", "small.yaml", "--report", "run.md", "--quiet"]), 0);
+    assert!(read("run.md").starts_with("# `conservative` in small\n"));
+    let split =
+        ["--split", "90:10", "--report", "split.md", "--quiet", "--gate", "success >= 100%"];
+    assert_eq!(compare(&folder, &split).status.code(), Some(1));
+    let text = read("split.md");
+    for part in ["## Gates", "A gate FAILED.", "## Split 90 : 10", "--gate 'success >= 100%'"] {
+        assert!(text.contains(part), "{part} is not in\n{text}");
+    }
 }
 
 #[test]

@@ -134,6 +134,9 @@ pub(super) struct Common {
     /// Draw success over time: .svg or .png.
     #[arg(long, value_name = "FILE")]
     pub(super) plot: Option<PathBuf>,
+    /// Write a report to read, send and print: .html (one file with charts) or .md.
+    #[arg(long, value_name = "FILE")]
+    pub(super) report: Option<PathBuf>,
     /// Show the measures of each route class, too (JSON and CSV always hold them).
     #[arg(long)]
     pub(super) by_class: bool,
@@ -267,6 +270,8 @@ pub(super) enum Format {
     Json,
     /// One row per policy, route class and measure.
     Csv,
+    /// A document to edit further: the report as Markdown.
+    Markdown,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]

@@ -7,15 +7,18 @@ use windtunnel::experiment::{
     Experiment, ExperimentError, Extremes, Findings, NoRecorder, Options, Recorder, SplitFindings,
     run as run_experiment, split as run_split,
 };
+use windtunnel::explain::{Explanation, Pick, explain};
 use windtunnel::input::InputError;
 use windtunnel::library::{self, load_policy};
 use windtunnel::measures::Catalogue;
-use windtunnel::report::{Ledger, Report, RowFormat};
+use windtunnel::record::Both;
+use windtunnel::report::{Extras, Latencies, Ledger, Report, RowFormat, striking_requests};
 use windtunnel::scenario::Scenario;
 use windtunnel::simulation::Split;
 use windtunnel::stats::Gate;
 use windtunnel_policy::config::Policy;
 
+use super::again::Again;
 use super::args::{Common, CompareArgs, RunArgs};
 use super::interrupt::{self, First, INTERRUPTED};
 use super::output::{OutFile, cannot_write, folder_of};
@@ -29,7 +32,8 @@ pub(super) fn run(args: &RunArgs) -> Outcome {
     let policies = vec![load_policy(&args.policy)?];
     let read = files_read(&scenario, [args.policy.as_str()]);
     let (worlds, common) = (args.worlds, &args.common);
-    Task { scenario, policies, split: None, read, worlds, common }.perform()
+    let again = Again::run(args).text();
+    Task { scenario, policies, split: None, read, worlds, common, again }.perform()
 }
 
 /// Several policies.
@@ -54,7 +58,8 @@ pub(super) fn compare(args: &CompareArgs) -> Outcome {
         files_read(&scenario, &args.policies)
     };
     let (worlds, common, split) = (args.worlds, &args.common, args.split.as_ref());
-    Task { scenario, policies, split, read, worlds, common }.perform()
+    let again = Again::compare(args).text();
+    Task { scenario, policies, split, read, worlds, common, again }.perform()
 }
 
 /// The files on disk an experiment is made of; other names of policies are those of shipped ones.
@@ -93,6 +98,8 @@ struct Task<'a> {
     read: Vec<PathBuf>,
     worlds: u32,
     common: &'a Common,
+    /// The command that does it again.
+    again: String,
 }
 
 impl Task<'_> {
@@ -121,7 +128,10 @@ impl Task<'_> {
             },
             threads: common.threads.map(usize::from),
         };
-        let Some(experiment) = self.experiment(&options, outputs.ledger.take())? else {
+        let wanted = outputs.shows_latencies();
+        let latencies = wanted.then(|| Latencies::new(&self.scenario, self.policies.len()));
+        let ledger = outputs.ledger.take();
+        let Some(experiment) = self.experiment(&options, ledger, latencies.as_ref())? else {
             eprintln!("interrupted before any world was complete: nothing is written");
             return Ok(if gates.is_empty() { INTERRUPTED } else { UNDECIDED });
         };
@@ -137,7 +147,11 @@ impl Task<'_> {
             catalogue: &catalogue,
             findings: &findings,
         };
-        outputs.write(&report, common)?;
+        let requests = latencies.as_ref().map(|seen| self.striking(&findings, seen));
+        let requests = requests.unwrap_or_default();
+        let extras =
+            Extras { command: &self.again, latencies: latencies.as_ref(), requests: &requests };
+        outputs.write(&report, extras, common)?;
         let cut_short = experiment.worlds.len() < self.worlds as usize;
         // Gates that failed or are undecided say more than that worlds are missing.
         Ok(match findings.exit_code() {
@@ -152,9 +166,13 @@ impl Task<'_> {
         &self,
         options: &Options,
         ledger: Option<(OutFile, RowFormat)>,
+        latencies: Option<&Latencies>,
     ) -> Result<Option<Experiment>, InputError> {
         let Some((file, format)) = ledger else {
-            return self.with_rows(options, &NoRecorder);
+            return match latencies {
+                Some(latencies) => self.with_rows(options, latencies),
+                None => self.with_rows(options, &NoRecorder),
+            };
         };
         let path = file.path().to_owned();
         let failed = |error| cannot_write(&path, &error);
@@ -162,10 +180,30 @@ impl Task<'_> {
         let names: Vec<&str> = self.policies.iter().map(|policy| policy.name.as_str()).collect();
         let out = BufWriter::new(file);
         let ledger = Ledger::new(out, format, folder, &self.scenario, &names).map_err(failed)?;
-        let Some(experiment) = self.with_rows(options, &ledger)? else { return Ok(None) };
+        let experiment = match latencies {
+            Some(latencies) => self.with_rows(options, &Both(&ledger, latencies))?,
+            None => self.with_rows(options, &ledger)?,
+        };
+        let Some(experiment) = experiment else { return Ok(None) };
         let out = ledger.close().map_err(failed)?;
         out.into_inner().map_err(|error| failed(error.into_error()))?.finish()?;
         Ok(Some(experiment))
+    }
+
+    /// Requests of the first world that show what the policies do; none where it cannot be made
+    /// again by its seed alone.
+    fn striking(&self, findings: &Findings, seen: &Latencies) -> Vec<(String, Explanation)> {
+        if self.common.resample {
+            return Vec::new();
+        }
+        let chosen = striking_requests(&self.policies, findings, seen);
+        let told = chosen.into_iter().filter_map(|(why, request, policies)| {
+            let (pick, seed) = (Pick::Request(request), self.common.seed);
+            let told = explain(&self.scenario, &policies, pick, seed, 0);
+            // Where who asks waits for answers, the same number is another request elsewhere.
+            told.ok().map(|told| (why, told))
+        });
+        told.collect()
     }
 
     /// Runs the policies side by side in these worlds, if that is wanted.

@@ -3,6 +3,7 @@
 //! Exit codes: 0 good, 1 a gate or a drill failed or a promise is broken, 2 bad input, 3 undecided,
 //! 130 interrupted.
 
+mod again;
 mod args;
 mod drill;
 mod experiment;

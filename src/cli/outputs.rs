@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use windtunnel::input::InputError;
-use windtunnel::report::{PlotFormat, Report, RowFormat};
+use windtunnel::page::PageFormat;
+use windtunnel::report::{Extras, PlotFormat, Report, RowFormat};
 
 use super::args::{Common, Format};
 use super::output::{OutFile, print, write_file};
@@ -14,6 +15,7 @@ pub(super) struct Outputs {
     pub(super) ledger: Option<(OutFile, RowFormat)>,
     timeline: Option<(OutFile, RowFormat)>,
     plot: Option<(OutFile, PlotFormat)>,
+    page: Option<(OutFile, PageFormat)>,
 }
 
 impl Outputs {
@@ -28,6 +30,7 @@ impl Outputs {
             ("--ledger", &args.ledger),
             ("--timeline", &args.timeline),
             ("--plot", &args.plot),
+            ("--report", &args.report),
         ];
         let named: Vec<(&str, &Path)> =
             named.iter().filter_map(|(option, path)| Some((*option, path.as_deref()?))).collect();
@@ -37,14 +40,28 @@ impl Outputs {
             ledger: open(args.ledger.as_deref(), RowFormat::of, ".csv or .jsonl")?,
             timeline: open(args.timeline.as_deref(), RowFormat::of, ".csv or .jsonl")?,
             plot: open(args.plot.as_deref(), PlotFormat::of, ".svg or .png")?,
+            page: open(args.report.as_deref(), PageFormat::of, ".html or .md")?,
         })
+    }
+
+    /// True where a report is wanted that shows latencies over time.
+    pub(super) fn shows_latencies(&self) -> bool {
+        self.page.is_some()
     }
 
     /// Writes all but the ledger, which was written as the runs went on.
     ///
     /// # Errors
     /// A file cannot be completed.
-    pub(super) fn write(self, report: &Report<'_>, args: &Common) -> Result<(), InputError> {
+    pub(super) fn write(
+        self,
+        report: &Report<'_>,
+        extras: Extras<'_>,
+        args: &Common,
+    ) -> Result<(), InputError> {
+        if let Some((file, format)) = self.page {
+            write_file(file, report.page(extras).render(format).as_bytes())?;
+        }
         if let Some((file, format)) = self.timeline {
             write_file(file, &report.timeline(format))?;
         }
@@ -61,6 +78,7 @@ impl Outputs {
             Format::Table => report.table(args.parts()),
             Format::Json => report.json(),
             Format::Csv => report.csv(),
+            Format::Markdown => report.page(extras).markdown(),
         };
         match self.report {
             Some(file) => write_file(file, text.as_bytes()),

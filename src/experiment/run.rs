@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use windtunnel_policy::config::{Policy, Problem};
 
 use super::{Experiment, PolicyRuns};
-use crate::record::{NoSink, RunTotals, Sink};
+use crate::record::{Both, NoSink, RunTotals, Sink};
 use crate::scenario::{Arrivals, Scenario};
 use crate::simulation::Simulation;
 use crate::weather::Incident;
@@ -72,6 +72,18 @@ impl Recorder for NoRecorder {
         NoSink
     }
     fn finish(&self, _: RunId, _: NoSink) {}
+}
+
+/// Gives the rows of every run to both.
+impl<A: Recorder, B: Recorder> Recorder for Both<&A, &B> {
+    type Sink = Both<A::Sink, B::Sink>;
+    fn start(&self, run: RunId) -> Self::Sink {
+        Both(self.0.start(run), self.1.start(run))
+    }
+    fn finish(&self, run: RunId, Both(first, second): Self::Sink) {
+        self.0.finish(run, first);
+        self.1.finish(run, second);
+    }
 }
 
 /// Is told how far an experiment is, and may end it early.

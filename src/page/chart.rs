@@ -145,7 +145,8 @@ pub struct BarChart {
     pub title: String,
     /// What it shows and how to read it.
     pub about: String,
-    /// What the parts of each bar are; those with [`Tone::Bad`](super::Tone) are drawn in greys.
+    /// What the parts of each bar are; those with [`Tone::Bad`](super::Tone) are drawn in
+    /// browns.
     pub parts: Vec<(String, super::Tone)>,
     /// The bars.
     pub rows: Vec<BarRow>,

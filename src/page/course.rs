@@ -7,6 +7,8 @@ pub struct Course {
     pub title: String,
     /// What happened, in a sentence: also the text for who cannot see it.
     pub about: String,
+    /// How long the axis is at least, in seconds: the same for what stands side by side.
+    pub length: f64,
     /// The lanes.
     pub lanes: Vec<Lane>,
 }

@@ -45,6 +45,7 @@ fn block(page: &Page, block: &Block) -> String {
         Block::Bars(chart) => table(&bar_figures(page, chart)),
         Block::Scatter(chart) => scatter(page, chart),
         Block::Course(of) => course(of),
+        Block::Beside(blocks) => blocks.iter().map(|b| self::block(page, b)).collect(),
         Block::Folded(title, blocks) => {
             let inner = blocks.iter().map(|b| self::block(page, b));
             [heading(title, "")].into_iter().chain(inner).collect()

@@ -19,6 +19,8 @@ mod scale;
 #[cfg(test)]
 mod tests;
 
+use std::path::Path;
+
 pub use chart::{
     Axis, BarChart, BarRow, Dot, DotChart, DotPanel, DotRow, Line, LineChart, Scatter, Shade, Unit,
     X,
@@ -47,6 +49,26 @@ pub struct Page {
     pub sections: Vec<Section>,
     /// What to run to get the same bytes.
     pub origin: Origin,
+}
+
+/// How a document is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PageFormat {
+    /// One file with charts, for reading and printing.
+    Html,
+    /// Text to edit further.
+    Markdown,
+}
+
+impl PageFormat {
+    /// The format of a file by its ending; `None` where it is neither `.html` nor `.md`.
+    pub fn of(path: &Path) -> Option<PageFormat> {
+        match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+            "html" | "htm" => Some(PageFormat::Html),
+            "md" | "markdown" => Some(PageFormat::Markdown),
+            _ => None,
+        }
+    }
 }
 
 /// Where a document comes from.
@@ -115,6 +137,8 @@ pub enum Block {
     Scatter(Scatter),
     /// A request's attempts over time.
     Course(Course),
+    /// Pieces side by side where there is room: charts, mostly.
+    Beside(Vec<Block>),
     /// What most readers can do without, behind its heading.
     Folded(String, Vec<Block>),
 }
@@ -152,7 +176,21 @@ pub struct Row {
     pub breaks: bool,
 }
 
+/// A moment as charts show it: `h:mm` where the whole time is an hour long or more, else `m:ss`.
+/// Both are in seconds.
+pub fn clock(at: f64, whole: f64) -> String {
+    scale::clock(at, whole, 60.0)
+}
+
 impl Page {
+    /// The document in this format.
+    pub fn render(&self, format: PageFormat) -> String {
+        match format {
+            PageFormat::Html => self.html(),
+            PageFormat::Markdown => self.markdown(),
+        }
+    }
+
     /// One HTML file, complete in itself: no network, no clock, the same bytes for the same page.
     pub fn html(&self) -> String {
         html::document(self)

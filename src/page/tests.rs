@@ -51,7 +51,7 @@ fn page(text: &str) -> Page {
     let mark = Mark { at: 1.0, ending: Ending::Failed, text: own() };
     let span = Span { from: 0.0, to: 1.0, what: Stretch::Silent };
     let lane = Lane { label: own(), spans: vec![span], mark: Some(mark) };
-    let course = Course { title: own(), about: own(), lanes: vec![lane] };
+    let course = Course { title: own(), about: own(), length: 2.0, lanes: vec![lane] };
     let mut table = Table::of_figures(text, text, [text, text]);
     table.row(text, vec![own(), own()]).about = own();
     let blocks = vec![
@@ -78,7 +78,7 @@ fn page(text: &str) -> Page {
         legend: vec![own(), own()],
         sections: vec![
             Section::new(text, blocks.clone()),
-            Section::new(text, vec![Block::Folded(own(), blocks)]),
+            Section::new(text, vec![Block::Folded(own(), vec![Block::Beside(blocks)])]),
         ],
         origin: Origin { command: own(), facts: vec![(own(), own())] },
     }

@@ -1,10 +1,12 @@
 //! What is kept of a run: a row per attempt and per request, and the totals made from them.
 
+mod both;
 mod rows;
 mod signed;
 mod sink;
 mod totals;
 
+pub use both::Both;
 pub use rows::{AttemptRow, RequestRow};
 pub use signed::SignedHist;
 pub use sink::{Effect, NoSink, Resent, Rows, Sink};

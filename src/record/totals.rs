@@ -191,6 +191,8 @@ pub struct IntervalTotals {
     pub latency_sum: u128,
     /// Billed, in picodollars.
     pub cost: u128,
+    /// Time out of service by open breakers, all targets together; mean over gateways.
+    pub open: Duration,
 }
 
 impl ClassTotals {
@@ -332,6 +334,7 @@ impl IntervalTotals {
         self.goodput += other.goodput;
         self.latency_sum += other.latency_sum;
         self.cost += other.cost;
+        self.open += other.open;
     }
 }
 

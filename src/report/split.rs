@@ -21,38 +21,68 @@ pub(super) fn sections(report: &Report<'_>, split: &SplitFindings) -> Vec<String
 }
 
 fn beside_and_alone(measures: &[Measure], split: &SplitFindings, arm: &ArmFindings) -> String {
-    let mut table = frame(&["", "in the split", "same requests, alone", "difference"]);
-    for (row, measure) in shown_of(measures, arm) {
+    let mut table = frame(&BESIDE_AND_ALONE);
+    rows_beside_and_alone(measures, arm).for_each(|row| _ = table.add_row(row));
+    section(&title_of(split, arm), &text(&table))
+}
+
+/// The columns of a policy in the split and alone.
+pub(super) const BESIDE_AND_ALONE: [&str; 4] =
+    ["", "in the split", "same requests, alone", "difference"];
+
+/// A row for each measure of the answer.
+pub(super) fn rows_beside_and_alone<'a>(
+    measures: &'a [Measure],
+    arm: &'a ArmFindings,
+) -> impl Iterator<Item = [String; 4]> {
+    shown_of(measures, arm).map(|(row, measure)| {
         let shown = |of: &[Option<Estimate>]| {
             of[row].map_or("–".into(), |estimate| figure(&estimate, measure.dimension))
         };
-        table.add_row([
+        [
             measure.name.clone(),
             shown(&arm.beside),
             shown(&arm.same_requests),
             difference(&arm.unseen[row], measure.dimension),
-        ]);
-    }
-    let title = format!(
+        ]
+    })
+}
+
+/// Which policy has which part.
+pub(super) fn title_of(split: &SplitFindings, arm: &ArmFindings) -> String {
+    format!(
         "Split {}: {} on {} of the sessions, {} requests",
         split.split,
         arm.name,
         amount(arm.share, Dimension::Share),
         arm.requests,
-    );
-    section(&title, &text(&table))
+    )
 }
 
 fn said_and_so(measures: &[Measure], base: &str, arm: &ArmFindings) -> String {
-    let mut table = frame(&["", "in the split (other requests)", "each alone (same requests)"]);
-    for (row, measure) in shown_of(measures, arm) {
+    let mut table = frame(&SAID_AND_SO);
+    rows_said_and_so(measures, arm).for_each(|row| _ = table.add_row(row));
+    section(&title_against(base, arm), &text(&table))
+}
+
+/// The columns of a policy's difference to the first.
+pub(super) const SAID_AND_SO: [&str; 3] =
+    ["", "in the split (other requests)", "each alone (same requests)"];
+
+/// A row for each measure of the answer.
+pub(super) fn rows_said_and_so<'a>(
+    measures: &'a [Measure],
+    arm: &'a ArmFindings,
+) -> impl Iterator<Item = [String; 3]> {
+    shown_of(measures, arm).map(|(row, measure)| {
         let shown = |of: &[Paired]| difference(&of[row], measure.dimension);
-        table.add_row([measure.name.clone(), shown(&arm.said), shown(&arm.so)]);
-    }
-    section(
-        &format!("{} against {base}, as the split shows it and as it is", arm.name),
-        &text(&table),
-    )
+        [measure.name.clone(), shown(&arm.said), shown(&arm.so)]
+    })
+}
+
+/// What is compared.
+pub(super) fn title_against(base: &str, arm: &ArmFindings) -> String {
+    format!("{} against {base}, as the split shows it and as it is", arm.name)
 }
 
 /// The measures of the answer that are more than nothing somewhere.

@@ -5,7 +5,7 @@ use comfy_table::{Cell, CellAlignment, Table, presets};
 use super::format::{difference, figure};
 use super::notes::short_hash;
 use super::{Report, VERSION};
-use crate::experiment::{Identified, Pair, Ranking};
+use crate::experiment::{GateFinding, Identified, Pair, Ranking};
 use crate::measures::{Block, Measure};
 use crate::stats::{Dimension, Estimate, Outcome, Verdict};
 
@@ -110,38 +110,54 @@ fn differences(report: &Report<'_>) -> String {
     let names = others.iter().map(|policy| policy.name.as_str()).collect();
     let mut table = Frame::new(names, false);
     for (row, measure) in report.catalogue.measures().iter().enumerate() {
-        let paired: Vec<_> = others.iter().map(|policy| &policy.differences[row]).collect();
-        let told = |p: &&crate::stats::Paired| {
-            p.difference.is_some() && p.verdict != Some(Verdict::Identical)
-        };
-        // Only the answer is shown in full; elsewhere, rows that say nothing are left out.
-        if measure.block == Block::Answer || paired.iter().any(told) {
-            let cells = paired.iter().map(|paired| difference(paired, measure.dimension));
-            table.row(measure.name.clone(), cells.collect());
+        if let Some(cells) = difference_cells(report, row, measure) {
+            table.row(measure.name.clone(), cells);
         }
     }
     let title = format!("Differences to {base} (same worlds, paired)");
     section(&title, &table.text())
 }
 
+/// A measure's difference of every policy after the first to the first; `None` where that says
+/// nothing: only the answer is shown in full.
+pub(super) fn difference_cells(
+    report: &Report<'_>,
+    row: usize,
+    measure: &Measure,
+) -> Option<Vec<String>> {
+    let others = &report.findings.policies[1..];
+    let paired: Vec<_> = others.iter().map(|policy| &policy.differences[row]).collect();
+    let told =
+        |p: &&crate::stats::Paired| p.difference.is_some() && p.verdict != Some(Verdict::Identical);
+    let says_something = measure.block == Block::Answer || paired.iter().any(told);
+    let cells = paired.iter().map(|paired| difference(paired, measure.dimension));
+    says_something.then(|| cells.collect())
+}
+
 fn stickiness(report: &Report<'_>, ranking: &Ranking) -> String {
-    // In the order of `Setting::ALL`.
-    let settings = [
-        "0: no failure sticks to its request",
-        "as declared",
-        "1: every failure sticks to its request",
-    ];
     let mut table = Frame::new(names(report), false);
-    for (setting, label) in settings.into_iter().enumerate() {
+    for (setting, label) in SETTINGS.into_iter().enumerate() {
         let cells = ranking.success.iter().map(|success| {
             let estimate: &Estimate = &success[setting];
             figure(estimate, Dimension::Share)
         });
         table.row(label.into(), cells.collect());
     }
+    section("Success by stickiness of failures", &(table.text() + stickiness_verdict(ranking)))
+}
+
+/// How failures stick, in words, in the order of `Setting::ALL`.
+pub(super) const SETTINGS: [&str; 3] = [
+    "0: no failure sticks to its request",
+    "as declared",
+    "1: every failure sticks to its request",
+];
+
+/// What the stickiness of failures leaves of the ranking, in a sentence.
+pub(super) fn stickiness_verdict(ranking: &Ranking) -> &'static str {
     let any = |wanted| ranking.pairs.iter().any(|pair| pair.identified() == wanted);
     let all_level = ranking.pairs.iter().all(Pair::is_level);
-    let verdict = if all_level {
+    if all_level {
         "The policies are level at every stickiness."
     } else if any(Identified::No) {
         "The ranking is NOT IDENTIFIED: it turns with the stickiness (see the conclusion)."
@@ -149,32 +165,31 @@ fn stickiness(report: &Report<'_>, ranking: &Ranking) -> String {
         "Nobody changes places, but some are level at some stickiness (see the conclusion)."
     } else {
         "The ranking is the same at every stickiness."
-    };
-    section("Success by stickiness of failures", &(table.text() + verdict))
+    }
 }
 
 fn gates(report: &Report<'_>) -> String {
     let mut table = frame(&["gate", "policy", "measured", "limit", "outcome"]);
     for finding in &report.findings.gates {
-        let dimension = report.catalogue.find(&finding.gate.measure).map(|m| m.dimension);
-        let dimension = dimension.expect("a gate names a measure it was parsed with");
-        let shown = |value: Option<f64>| {
-            value.map_or("–".into(), |value| super::format::amount(value, dimension))
-        };
-        let outcome = match finding.result.outcome {
-            Outcome::Passed => "passed".to_owned(),
-            Outcome::Failed => "FAILED".to_owned(),
-            outcome @ Outcome::Undecided { .. } => outcome.to_string(),
-        };
-        table.add_row([
-            finding.gate.to_string(),
-            finding.policy.clone(),
-            shown(finding.result.measured),
-            shown(finding.result.limit),
-            outcome,
-        ]);
+        table.add_row(gate_cells(report, finding));
     }
     section("Gates", &text(&table))
+}
+
+/// The gate, the policy it was held against, what was measured, the limit, and the outcome.
+pub(super) fn gate_cells(report: &Report<'_>, finding: &GateFinding) -> [String; 5] {
+    let dimension = report.catalogue.find(&finding.gate.measure).map(|m| m.dimension);
+    let dimension = dimension.expect("a gate names a measure it was parsed with");
+    let shown = |value: Option<f64>| {
+        value.map_or("–".into(), |value| super::format::amount(value, dimension))
+    };
+    let outcome = match finding.result.outcome {
+        Outcome::Passed => "passed".to_owned(),
+        Outcome::Failed => "FAILED".to_owned(),
+        outcome @ Outcome::Undecided { .. } => outcome.to_string(),
+    };
+    let (measured, limit) = (shown(finding.result.measured), shown(finding.result.limit));
+    [finding.gate.to_string(), finding.policy.clone(), measured, limit, outcome]
 }
 
 fn names<'a>(report: &Report<'a>) -> Vec<&'a str> {
@@ -202,13 +217,7 @@ impl Frame {
     }
 
     fn measure(&mut self, measure: &Measure, of: impl Fn(usize) -> Option<Estimate>) {
-        let occurs = |policy| of(policy).and_then(|e| e.value).is_some_and(|value| value > 0.0);
-        if measure.only_where_it_occurs() && !(0..self.policies).any(occurs) {
-            return;
-        }
-        let shown = |estimate: Estimate| figure(&estimate, measure.dimension);
-        let mut cells: Vec<String> =
-            (0..self.policies).map(|policy| of(policy).map_or("–".into(), shown)).collect();
+        let Some(mut cells) = measure_cells(measure, self.policies, of) else { return };
         if self.described {
             cells.push(measure.describes.clone());
         }
@@ -226,6 +235,20 @@ impl Frame {
     fn text(&self) -> String {
         text(&self.table)
     }
+}
+
+/// A measure's figure of each policy; `None` where it is shown only if it occurs, and does not.
+pub(super) fn measure_cells(
+    measure: &Measure,
+    policies: usize,
+    of: impl Fn(usize) -> Option<Estimate>,
+) -> Option<Vec<String>> {
+    let occurs = |policy| of(policy).and_then(|e| e.value).is_some_and(|value| value > 0.0);
+    if measure.only_where_it_occurs() && !(0..policies).any(occurs) {
+        return None;
+    }
+    let shown = |estimate: Estimate| figure(&estimate, measure.dimension);
+    Some((0..policies).map(|policy| of(policy).map_or("–".into(), shown)).collect())
 }
 
 pub(super) fn frame(columns: &[&str]) -> Table {

@@ -156,3 +156,24 @@ fn the_columns_are_documented() {
         assert!(documented.contains(&format!("`{column}`")), "{column} is not in docs/output.md");
     }
 }
+
+#[test]
+fn the_page_answers_first() {
+    let page = with_report(&["success >= 99%"], |report| report.page(Extras::default()));
+    assert_eq!(page.title, "2 policies in small");
+    assert!(page.answer.starts_with("`eager` answers most: 98.0 %"), "{}", page.answer);
+    let figure = |label: &str| page.figures.iter().find(|f| f.label == label).unwrap();
+    // 980 of 1,000 instead of 900: 80, 90 and 70 in the three worlds, so ±4.303 × 10 ÷ √3 = 25.
+    assert_eq!(figure("requests saved").value, "80 ± 20");
+    assert_eq!(figure("requests saved").note, "of 1,000 in each world, against careful");
+    assert_eq!(figure("requests saved").tone, crate::page::Tone::Good);
+    let success = figure("requests answered");
+    assert!(success.note.starts_with("careful: 90.0 %; +8.0 pp"), "{}", success.note);
+    // A cent an attempt: 1,080 for 1,000 requests.
+    assert_eq!(figure("cost per 1,000 requests").tone, crate::page::Tone::Bad);
+    assert!(page.belief.iter().any(|line| line.contains("NOT IDENTIFIED")), "{:?}", page.belief);
+    let titles: Vec<&str> = page.sections.iter().map(|s| s.title.as_str()).collect();
+    let expected = ["Conclusion", "Gates", "By policy", "Over time", "Stickiness", "Every figure"];
+    assert_eq!(titles, expected);
+    assert!(page.html().contains("careful"));
+}

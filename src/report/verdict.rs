@@ -139,15 +139,15 @@ impl Report<'_> {
         Some(format!("`{winner}` over `{loser}` (level at {})", settings.join(", ")))
     }
 
-    fn name(&self, position: usize) -> &str {
+    pub(super) fn name(&self, position: usize) -> &str {
         &self.findings.policies[position].name
     }
 
-    fn value(&self, measure: &str, position: usize) -> Option<f64> {
+    pub(super) fn value(&self, measure: &str, position: usize) -> Option<f64> {
         self.findings.policies[position].figures[self.position(measure)?].value
     }
 
-    fn position(&self, measure: &str) -> Option<usize> {
+    pub(super) fn position(&self, measure: &str) -> Option<usize> {
         self.catalogue.measures().iter().position(|m| m.name == measure)
     }
 }

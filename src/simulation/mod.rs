@@ -330,7 +330,7 @@ impl<'s> Simulation<'s> {
         self.fleet.assert_idle();
         assert!(self.layers.is_idle(), "seed {}: an action is open", world.options.seed);
         let mut totals = std::mem::take(&mut self.totals);
-        self.watch.finish(world, end, &mut totals);
+        self.watch.finish(world, end, self.scenario.file.interval, &mut totals);
         totals.budget_asks = routers.iter().map(Router::budget_asks).sum();
         totals.budget_denials = routers.iter().map(Router::budget_denials).sum();
         totals.requests = self.ledger.arrived();

@@ -91,7 +91,13 @@ impl Watch {
     }
 
     /// Writes what was seen into the totals.
-    pub(super) fn finish(&mut self, world: &World, end: Instant, totals: &mut RunTotals) {
+    pub(super) fn finish(
+        &mut self,
+        world: &World,
+        end: Instant,
+        interval: Duration,
+        totals: &mut RunTotals,
+    ) {
         let gateways = self.firsts.len() - 1;
         for gateway in 0..gateways {
             for b in self.firsts[gateway]..self.firsts[gateway + 1] {
@@ -102,7 +108,9 @@ impl Watch {
         }
         let mut open = vec![Duration::ZERO; self.targets];
         for (place, spans) in self.spans.iter_mut().enumerate() {
-            open[place % self.targets] += covered(spans, world.measured_from, world.measured_to);
+            merge(spans);
+            open[place % self.targets] += within(spans, world.measured_from, world.measured_to);
+            share_out(spans, interval, gateways as u64, totals);
         }
         for (open, target) in open.iter().zip(&mut totals.targets) {
             target.open = Duration::from_micros(open.as_micros() / gateways as u64);
@@ -119,18 +127,44 @@ impl Watch {
     }
 }
 
-/// Length of the union of spans within a window.
-fn covered(spans: &mut [(Instant, Instant)], from: Instant, to: Instant) -> Duration {
+/// Makes one of spans that overlap, in order.
+fn merge(spans: &mut Vec<(Instant, Instant)>) {
     spans.sort_unstable();
-    let (mut total, mut reached) = (Duration::ZERO, from);
-    for (start, end) in spans.iter() {
-        let (start, end) = ((*start).max(reached), (*end).min(to));
-        if end > start {
-            total += end - start;
-            reached = end;
+    spans.dedup_by(|next, last| {
+        let overlaps = next.0 <= last.1;
+        if overlaps {
+            last.1 = last.1.max(next.1);
+        }
+        overlaps
+    });
+}
+
+/// Length of what lies within a window of spans that do not overlap.
+fn within(spans: &[(Instant, Instant)], from: Instant, to: Instant) -> Duration {
+    let part = |&(start, end): &(Instant, Instant)| (start.max(from), end.min(to));
+    let parts = spans.iter().map(part).filter(|(start, end)| end > start);
+    parts.map(|(start, end)| end - start).fold(Duration::ZERO, |sum, part| sum + part)
+}
+
+/// Adds spans that do not overlap to the intervals of the timeline they lie in, of those in which
+/// anything else happened.
+fn share_out(
+    spans: &[(Instant, Instant)],
+    interval: Duration,
+    gateways: u64,
+    totals: &mut RunTotals,
+) {
+    let length = interval.as_micros();
+    for &(from, to) in spans.iter().filter(|(from, to)| to > from) {
+        let last = (to.as_micros() - 1) / length;
+        for number in from.as_micros() / length..=last {
+            let start = Instant::from_micros(number * length);
+            let part = to.min(start + interval) - from.max(start);
+            if let Some(totals) = totals.timeline.get_mut(number as usize) {
+                totals.open += Duration::from_micros(part.as_micros() / gateways);
+            }
         }
     }
-    total
 }
 
 #[cfg(test)]
@@ -145,6 +179,20 @@ mod tests {
     fn overlapping_spans_count_once() {
         let mut spans =
             vec![(at(50), at(70)), (at(10), at(30)), (at(20), at(40)), (at(95), at(200))];
-        assert_eq!(covered(&mut spans, at(15), at(100)), Duration::from_secs(25 + 20 + 5));
+        merge(&mut spans);
+        assert_eq!(spans, [(at(10), at(40)), (at(50), at(70)), (at(95), at(200))]);
+        assert_eq!(within(&spans, at(15), at(100)), Duration::from_secs(25 + 20 + 5));
+    }
+
+    #[test]
+    fn spans_are_shared_out_to_the_intervals_they_lie_in() {
+        let mut totals = RunTotals::default();
+        totals.interval(4);
+        let spans = [(at(10), at(40)), (at(50), at(60)), (at(110), at(170))];
+        share_out(&spans, Duration::from_secs(30), 1, &mut totals);
+        share_out(&[(at(0), at(30))], Duration::from_secs(30), 2, &mut totals);
+        let open: Vec<u64> = totals.timeline.iter().map(|i| i.open.as_micros()).collect();
+        // 20 s and half of 30; 10 and 10; none; 10; 30, and no more than there is.
+        assert_eq!(open, [35, 20, 0, 10, 30].map(|seconds| seconds * 1_000_000));
     }
 }

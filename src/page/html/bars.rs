@@ -39,14 +39,14 @@ pub(super) fn chart(m: &mut Markup, page: &Page, chart: &BarChart, ids: &mut Ids
     }
     m.close("tbody");
     let whole = Scale { lo: 0.0, hi: 100.0, log: false };
-    foot(m, &whole, &whole.ticks(4, Unit::Percent));
+    foot(m, &whole, &whole.ticks(4, Unit::Percent), 2);
     m.close("table");
     let figures = Block::Table(figures(page, chart));
     block(m, page, &Block::Folded("Data table".into(), vec![figures]), ids);
     m.close("figure");
 }
 
-/// A fill for each part; the bad in greys of their own.
+/// A fill for each part; the bad in browns of their own.
 fn fills(chart: &BarChart) -> Vec<String> {
     let (mut good, mut bad) = (0, 0);
     let one = |(_, tone): &(String, Tone)| {

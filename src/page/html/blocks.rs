@@ -19,6 +19,11 @@ pub(super) fn block(m: &mut Markup, page: &Page, block: &Block, ids: &mut Ids) {
         Block::Scatter(chart) => scatter::chart(m, page, chart, ids),
         Block::Course(of) => course::chart(m, of, ids),
         Block::Folded(title, blocks) => folded(m, page, title, blocks, ids),
+        Block::Beside(blocks) => {
+            m.open("div", &[("class", "beside")]);
+            blocks.iter().for_each(|b| self::block(m, page, b, ids));
+            m.close("div");
+        }
     }
 }
 

@@ -15,7 +15,7 @@ const ENDINGS: [&str; 3] =
 /// The course as a figure.
 pub(super) fn chart(m: &mut Markup, course: &Course, ids: &mut Ids) {
     let scale = Scale { lo: 0.0, hi: longest(course), log: false };
-    let ticks = scale.ticks(5, Unit::Seconds);
+    let ticks = scale.ticks(4, Unit::Seconds);
     figure(m, ids, "chart course", &course.title, &course.about);
     m.open("ul", &[("class", "parts"), ("aria-hidden", "true")]);
     for what in [Stretch::Wait, Stretch::Silent, Stretch::Output] {
@@ -41,7 +41,7 @@ pub(super) fn chart(m: &mut Markup, course: &Course, ids: &mut Ids) {
         m.close("tr");
     }
     m.close("tbody");
-    foot(m, &scale, &ticks);
+    foot(m, &scale, &ticks, 3);
     m.close("table");
     m.close("figure");
 }
@@ -50,7 +50,7 @@ fn longest(course: &Course) -> f64 {
     let ends = course.lanes.iter().flat_map(|lane| {
         lane.spans.iter().map(|span| span.to).chain(lane.mark.iter().map(|mark| mark.at))
     });
-    ends.fold(0.0, f64::max).max(1e-3) * 1.02
+    ends.fold(course.length, f64::max).max(1e-3) * 1.02
 }
 
 /// How and when a lane ended, in words.

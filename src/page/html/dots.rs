@@ -47,12 +47,17 @@ fn panel(m: &mut Markup, page: &Page, panel: &DotPanel) {
         m.close("tr");
     }
     m.close("tbody");
-    foot(m, &scale, &ticks);
+    foot(m, &scale, &ticks, 3);
     m.close("table");
 }
 
-/// Headings that only screen readers need.
+/// Headings that only screen readers need, of a name, a drawing and maybe words.
 pub(super) fn head(m: &mut Markup, titles: &[&str]) {
+    m.open("colgroup", &[]);
+    for (_, class) in titles.iter().zip(["c-name", "c-drawn", "c-shown"]) {
+        m.void("col", &[("class", class)]);
+    }
+    m.close("colgroup");
     m.open("thead", &[("class", "unseen")]);
     m.open("tr", &[]);
     titles.iter().for_each(|title| m.element("th", &[("scope", "col")], title));
@@ -69,8 +74,8 @@ pub(super) fn row_head(m: &mut Markup, page: &Page, of: usize) {
     m.close("th");
 }
 
-/// The axis below the rows.
-pub(super) fn foot(m: &mut Markup, scale: &Scale, ticks: &[(f64, String)]) {
+/// The axis below the rows, which have so many columns.
+pub(super) fn foot(m: &mut Markup, scale: &Scale, ticks: &[(f64, String)], columns: usize) {
     m.open("tfoot", &[("aria-hidden", "true")]);
     m.open("tr", &[]);
     m.element("td", &[("class", "gap")], "");
@@ -79,15 +84,15 @@ pub(super) fn foot(m: &mut Markup, scale: &Scale, ticks: &[(f64, String)]) {
     for (value, label) in ticks {
         let place = scale.place(*value);
         let anchor = match place {
-            p if p < 0.06 => "start",
-            p if p > 0.94 => "end",
+            p if p < 0.02 => "start",
+            p if p > 0.985 => "end",
             _ => "middle",
         };
         m.element("text", &[("x", &percent(place)), ("y", "13"), ("text-anchor", anchor)], label);
     }
     m.close("svg");
     m.close("td");
-    m.element("td", &[("class", "gap")], "");
+    (2..columns).for_each(|_| m.element("td", &[("class", "gap")], ""));
     m.close("tr");
     m.close("tfoot");
 }

@@ -19,6 +19,8 @@ const SIDE: f64 = 10_000.0;
 const MARGIN: f64 = 150.0;
 /// Height in pixels of the drawing without the labels below it.
 const HEIGHT: f64 = 232.0;
+/// Room that bands may take beyond the lines, in heights of the lines; more of a band is cut.
+const BAND_ROOM: f64 = 0.3;
 /// Values are told to a hundred-thousandth of the axis.
 const FINEST: f64 = 1e-5;
 /// Points are marked one by one where there are no more.
@@ -26,7 +28,7 @@ const MOST_MARKED: usize = 60;
 
 /// The chart as a figure.
 pub(super) fn chart(m: &mut Markup, page: &Page, chart: &LineChart, ids: &mut Ids) {
-    let y = Scale::around(chart.lines.iter().flat_map(known), &chart.y);
+    let y = Scale::around(in_sight(chart), &chart.y);
     let is_time = matches!(chart.x, X::Time { .. });
     let class = if is_time { "chart lines time" } else { "chart lines" };
     let heading = figure(m, ids, class, &chart.title, &chart.about);
@@ -62,10 +64,16 @@ pub(super) fn chart(m: &mut Markup, page: &Page, chart: &LineChart, ids: &mut Id
     m.close("figure");
 }
 
-/// Every value a line or a band has.
-fn known(line: &Line) -> impl Iterator<Item = f64> {
-    let bands = line.bands.iter().flatten().flat_map(|&(lo, hi)| [lo, hi]);
-    line.values.iter().flatten().copied().chain(bands)
+/// What the vertical axis takes in: all values, and bands as far as they do not dwarf the lines.
+fn in_sight(chart: &LineChart) -> Vec<f64> {
+    let mut values: Vec<f64> =
+        chart.lines.iter().flat_map(|line| line.values.iter().flatten().copied()).collect();
+    let lo = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let hi = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let room = (hi - lo) * BAND_ROOM;
+    let bands = chart.lines.iter().flat_map(|line| line.bands.iter().flatten());
+    values.extend(bands.flat_map(|&(from, to)| [from.max(lo - room), to.min(hi + room)]));
+    values
 }
 
 fn drawing(m: &mut Markup, page: &Page, chart: &LineChart, y: &Scale, height: &str) {
@@ -73,7 +81,7 @@ fn drawing(m: &mut Markup, page: &Page, chart: &LineChart, y: &Scale, height: &s
     m.open(
         "svg",
         &[
-            ("class", "data"),
+            ("class", "drawing"),
             ("viewBox", &view),
             ("preserveAspectRatio", "none"),
             ("width", "100%"),

@@ -141,10 +141,24 @@ fn key_figure(m: &mut Markup, figure: &KeyFigure) {
         m.element("span", &[("class", "interval")], &interval);
     }
     if !figure.note.is_empty() {
-        m.element("span", &[("class", "note")], &figure.note);
+        m.element("span", &[("class", "note")], &tied(&figure.note));
     }
     m.close("dd");
     m.close("div");
+}
+
+/// Figures stay on one line with their units and intervals.
+fn tied(text: &str) -> String {
+    let mut tied = String::new();
+    let mut words = text.split(' ').peekable();
+    while let Some(word) = words.next() {
+        tied.push_str(word);
+        let Some(next) = words.peek() else { break };
+        let figure = word.ends_with(|c: char| c.is_ascii_digit());
+        let unit = next.starts_with(['%', '±']) || ["pp", "ms", "s", "min"].contains(next);
+        tied.push(if figure && unit || word == "±" { '\u{a0}' } else { ' ' });
+    }
+    tied
 }
 
 /// The names that charts tell apart, each a switch.

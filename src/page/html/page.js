@@ -3,7 +3,7 @@
 // pointer or the arrow keys, names switched on and off, a closer look at a stretch of time.
 (() => {
   const SVG = "http://www.w3.org/2000/svg";
-  const SIDE = 10000, MARGIN = 150;
+  const SIDE = 10000, MARGIN = 150, BAND_ROOM = 0.3;
   const all = (selector, within = document) => Array.from(within.querySelectorAll(selector));
   const make = (tag, className, text) => {
     const element = document.createElement(tag);
@@ -92,7 +92,7 @@
   let span = whole;
 
   lines.forEach((chart) => {
-    chart.view = chart.ink.querySelector(".data");
+    chart.view = chart.ink.querySelector(".drawing");
     chart.grid = chart.ink.querySelector(".grid");
     chart.left = chart.figure.querySelector(".y-axis");
     chart.below = chart.plot.querySelector(".x-axis");
@@ -110,23 +110,20 @@
   const refit = (chart) => {
     const { y } = chart.data;
     const [left, right] = chart.window();
-    let lo = Infinity, hi = -Infinity;
-    chart.data.lines.filter((line) => !isOff(line.of)).forEach((line) => {
-      chart.places.forEach((place, i) => {
-        if (place < left || place > right) return;
-        [line.v[i], ...(line.b[i] || [])].filter((v) => v !== null && v !== undefined).forEach((v) => {
-          lo = Math.min(lo, v);
-          hi = Math.max(hi, v);
-        });
-      });
-    });
+    const shown = chart.data.lines.filter((line) => !isOff(line.of));
+    const inside = chart.places.map((_, i) => i).filter((i) => chart.places[i] >= left && chart.places[i] <= right);
+    const known = (list) => inside.map((i) => list[i]).filter((v) => v !== null && v !== undefined);
+    const values = shown.flatMap((line) => known(line.v));
+    let [lo, hi] = [values.reduce((a, b) => Math.min(a, b), Infinity), values.reduce((a, b) => Math.max(a, b), -Infinity)];
+    const most = (hi - lo) * BAND_ROOM, bounds = shown.flatMap((line) => known(line.b));
+    [lo, hi] = bounds.reduce(([a, b], [from, to]) => [Math.min(a, Math.max(from, lo - most)), Math.max(b, Math.min(to, hi + most))], [lo, hi]);
     const untouched = y.log || lo > hi || (chart.data.kind !== "time" || span === whole) && !legend.some((_, of) => isOff(of));
     if (untouched) {
       [lo, hi] = [y.lo, y.hi];
     } else {
       const room = hi === lo ? (hi === 0 ? 0.5 : Math.abs(hi) * 0.001) : (hi - lo) * 0.06;
-      const least = y.least === null ? -Infinity : y.least, most = y.most === null ? Infinity : y.most;
-      [lo, hi] = [lo - least < 0.5 * (hi - lo) ? least : Math.max(lo - room, least), Math.min(hi + room, most)];
+      const floor = y.least === null ? -Infinity : y.least, roof = y.most === null ? Infinity : y.most;
+      [lo, hi] = [lo - floor < 0.5 * (hi - lo) ? floor : Math.max(lo - room, floor), Math.min(hi + room, roof)];
     }
     const log = (v) => (y.log ? Math.log(v) : v);
     const down = (v) => (1 - (log(v) - log(y.lo)) / (log(y.hi) - log(y.lo))) * SIDE;

@@ -1,7 +1,7 @@
 //! What drills found, as a table or as JSON.
 
 mod json;
-mod table;
+pub(super) mod table;
 
 use crate::drill::Drilled;
 

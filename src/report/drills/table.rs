@@ -202,7 +202,8 @@ fn rows(drilled: &Drilled, attempts: &[AttemptRow]) -> String {
     text(&table)
 }
 
-fn next(row: &AttemptRow) -> String {
+/// What followed an attempt.
+pub(in crate::report) fn next(row: &AttemptRow) -> String {
     match row.decision {
         None => "–".into(),
         Some(Decision::Recover { action, .. }) => action.name().into(),

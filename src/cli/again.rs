@@ -1,0 +1,71 @@
+//! The command that makes the same document again, as a shell takes it.
+
+use super::args::{Common, CompareArgs, RunArgs};
+
+/// A command with its words quoted as needed. What changes no figure (threads, other outputs) is
+/// left out, so that it does not change the document either.
+pub(super) struct Again(Vec<String>);
+
+impl Again {
+    /// That of a run.
+    pub(super) fn run(args: &RunArgs) -> Again {
+        let mut again = Again::command("run", &args.scenario);
+        again.option("--policy", &args.policy);
+        again.common(args.worlds, &args.common);
+        again
+    }
+
+    /// That of a comparison.
+    pub(super) fn compare(args: &CompareArgs) -> Again {
+        let mut again = Again::command("compare", &args.scenario);
+        args.policies.iter().for_each(|policy| again.option("--policy", policy));
+        args.split.iter().for_each(|split| again.option("--split", &split.to_string()));
+        again.common(args.worlds, &args.common);
+        again
+    }
+
+    fn command(name: &str, scenario: &str) -> Again {
+        Again(vec!["windtunnel".into(), name.into(), quoted(scenario)])
+    }
+
+    fn common(&mut self, worlds: u32, common: &Common) {
+        self.option("--worlds", &worlds.to_string());
+        self.option("--seed", &common.seed.to_string());
+        if common.resample {
+            self.0.push("--resample".into());
+        }
+        common.gates.iter().for_each(|gate| self.option("--gate", gate));
+        self.option("--report", "report.html");
+    }
+
+    fn option(&mut self, name: &str, value: &str) {
+        self.0.extend([name.into(), quoted(value)]);
+    }
+
+    /// On one line.
+    pub(super) fn text(&self) -> String {
+        self.0.join(" ")
+    }
+}
+
+/// As a shell takes it for one word.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "._-/:=,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.into();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_survive_a_shell() {
+        assert_eq!(quoted("policies/a-b.yaml"), "policies/a-b.yaml");
+        assert_eq!(quoted("success >= base"), "'success >= base'");
+        assert_eq!(quoted("it's $HOME"), r"'it'\''s $HOME'");
+        assert_eq!(quoted(""), "''");
+    }
+}
