@@ -8,8 +8,8 @@ use super::svg::percent;
 use crate::page::scale::Scale;
 use crate::page::{BarChart, BarRow, Block, Page, Table, Tone, Unit};
 
-/// Fills in `page.css`, of what is good or neither, and of what is bad.
-const FILLS: usize = 6;
+/// Fills in `page.css`: of what is good or neither, and of what is bad.
+const FILLS: (usize, usize) = (6, 8);
 
 /// The chart as a figure.
 pub(super) fn chart(m: &mut Markup, page: &Page, chart: &BarChart, ids: &mut Ids) {
@@ -50,12 +50,12 @@ pub(super) fn chart(m: &mut Markup, page: &Page, chart: &BarChart, ids: &mut Ids
 fn fills(chart: &BarChart) -> Vec<String> {
     let (mut good, mut bad) = (0, 0);
     let one = |(_, tone): &(String, Tone)| {
-        let (letter, counter) = match tone {
-            Tone::Bad => ('b', &mut bad),
-            Tone::Plain | Tone::Good => ('f', &mut good),
+        let (letter, fills, counter) = match tone {
+            Tone::Bad => ('b', FILLS.1, &mut bad),
+            Tone::Plain | Tone::Good => ('f', FILLS.0, &mut good),
         };
         *counter += 1;
-        format!("{letter}{}", (*counter - 1) % FILLS)
+        format!("{letter}{}", (*counter - 1) % fills)
     };
     chart.parts.iter().map(one).collect()
 }

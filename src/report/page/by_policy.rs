@@ -20,7 +20,7 @@ const DRAWN: [&str; 6] = [
 ];
 
 /// The ways to end, in words, and whether they are good.
-const ENDINGS: [(&str, &str, Tone); 13] = [
+const ENDINGS: [(&str, &str, Tone); 14] = [
     ("raw_success", "first attempt", Tone::Good),
     ("recovered_by_retry", "retry", Tone::Good),
     ("recovered_by_failover", "failover", Tone::Good),
@@ -34,6 +34,7 @@ const ENDINGS: [(&str, &str, Tone); 13] = [
     ("partial_output", "broke off", Tone::Bad),
     ("silent_failure", "broke its contract", Tone::Bad),
     ("cancelled", "caller left", Tone::Bad),
+    ("turned_away", "turned away", Tone::Bad),
 ];
 
 pub(super) fn section(report: &Report<'_>) -> Section {

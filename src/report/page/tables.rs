@@ -57,7 +57,7 @@ pub(super) fn split(report: &Report<'_>, split: &SplitFindings) -> Section {
     Section::new(format!("Split {}", split.split), blocks)
 }
 
-/// All measures, differences, and the measures of each route class.
+/// All measures, differences, and the measures of each route class and tenant.
 pub(super) fn all(report: &Report<'_>) -> Section {
     let policies = &report.findings.policies;
     let mut blocks = Vec::new();
@@ -73,6 +73,11 @@ pub(super) fn all(report: &Report<'_>) -> Section {
     for (class, model) in classes.iter().enumerate().filter(|_| classes.len() > 1) {
         let title = format!("Route class {}", model.name);
         let table = measures(report, &title, |policy, row| policies[policy].by_class[class][row]);
+        blocks.push(Block::Folded(title, vec![Block::Table(table)]));
+    }
+    for (tenant, model) in report.scenario.tenants.iter().enumerate() {
+        let title = format!("Tenant {}", model.name);
+        let table = measures(report, &title, |policy, row| policies[policy].by_tenant[tenant][row]);
         blocks.push(Block::Folded(title, vec![Block::Table(table)]));
     }
     Section::new("Every figure", blocks)
