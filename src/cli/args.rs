@@ -47,6 +47,73 @@ pub(super) enum Command {
     /// Tell one request's life in a scenario: every attempt, wait and breaker, and the reason of each
     /// decision.
     Explain(ExplainArgs),
+    /// Make a world of a gateway's attempt log: a scenario, model cards and traffic, as files to read
+    /// and edit.
+    Fit(FitArgs),
+    /// Say what other policies would have done in the world of a gateway's attempt log, and how far
+    /// that can be believed.
+    WhatIf(WhatIfArgs),
+}
+
+#[derive(Args, Debug)]
+pub(super) struct WhatIfArgs {
+    #[command(flatten)]
+    pub(super) log: LogArgs,
+    /// A policy: first the one that was in force, then the others.
+    #[arg(long = "policy", short, value_name = "POLICY", required = true)]
+    pub(super) policies: Vec<String>,
+    /// A scenario that `fit` made of this log and that you have edited, to be used in its place.
+    #[arg(long, value_name = "SCENARIO")]
+    pub(super) world: Option<String>,
+    /// Seed of all luck.
+    #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
+    pub(super) seed: u64,
+    /// How many worlds of luck.
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(2..=1_000))]
+    pub(super) worlds: u32,
+    /// How often the world is fitted again, to blocks of the log drawn anew.
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(20..=1_000))]
+    pub(super) refits: u32,
+    /// Threads; the result does not depend on it. All cores where absent.
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(super) threads: Option<u16>,
+    /// Shape of the report.
+    #[arg(long, value_enum, default_value_t = WhatIfFormat::Text)]
+    pub(super) format: WhatIfFormat,
+    /// Write the report here instead of to standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub(super) out: Option<PathBuf>,
+    /// Print nothing but mistakes.
+    #[arg(long, short)]
+    pub(super) quiet: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(super) enum WhatIfFormat {
+    /// For people.
+    Text,
+    /// For a postmortem document.
+    Markdown,
+    /// One JSON object.
+    Json,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct LogArgs {
+    /// A log of attempts: what `--ledger` writes, or any table with `--columns`.
+    pub(super) log: PathBuf,
+    /// A column mapping: what the columns (or JSON fields) of the log mean.
+    #[arg(long, value_name = "FILE")]
+    pub(super) columns: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct FitArgs {
+    #[command(flatten)]
+    pub(super) log: LogArgs,
+    /// The folder to write to; its name becomes the scenario's.
+    #[arg(long, short, value_name = "DIR")]
+    pub(super) out: PathBuf,
 }
 
 #[derive(Args, Debug)]

@@ -9,12 +9,14 @@ mod drill;
 mod experiment;
 mod explain;
 mod files;
+mod fit;
 mod interrupt;
 mod output;
 mod outputs;
 mod progress;
 mod same_file;
 mod verify;
+mod whatif;
 
 use std::process::ExitCode;
 
@@ -40,6 +42,8 @@ pub(crate) fn main() -> ExitCode {
         Command::Profile(args) => files::profile(&args),
         Command::Verify(args) => verify::verify(&args),
         Command::Explain(args) => explain::explain(&args),
+        Command::Fit(args) => fit::fit(&args),
+        Command::WhatIf(args) => whatif::what_if(&args),
     };
     match result {
         Ok(code) => ExitCode::from(code),

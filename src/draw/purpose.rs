@@ -142,6 +142,8 @@ purposes! {
 
     /// Where a variant of a sampled space lies in a dimension.
     Variant = 80,
+    /// Which blocks of a log a refit is made of.
+    Refit = 81,
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use crate::scenario::{
     Arrivals, DistSpec, Factor, ProfileUse, Rate, RateStep, Recorded, ScenarioFile, TokenSpec,
     TraceUse, Traffic,
 };
-use crate::trace::read_trace;
+use crate::trace::{Trace, read_trace};
 
 /// Requests a scenario may be expected to make: more would not fit in memory.
 const MOST_REQUESTS: f64 = 50e6;
@@ -236,6 +236,9 @@ fn trace(
     };
     let trace =
         read_trace(&folder.join(&used.file), &used.layout).map_err(|e| at.key("file").adopt(e))?;
+    if used.absolute {
+        return as_recorded(trace, used, horizon, at);
+    }
     let scale = used.scale.unwrap_or(Factor::ONE).get();
     // A trace stands for the time to its last row and one mean gap more, so that repeating it
     // keeps the rate.
@@ -253,6 +256,34 @@ fn trace(
         digest: Some(trace.digest().to_vec()),
         notes: trace.notes,
         expected: trace.rows.len() as f64 * repeats,
+        recorded: Some(Recorded::Trace(Arc::new(trace.rows))),
+        ..Load::drawn(0.0)
+    })
+}
+
+/// A trace whose times are those of the scenario.
+fn as_recorded(
+    mut trace: Trace,
+    used: &TraceUse,
+    horizon: Duration,
+    at: &Place<'_>,
+) -> Result<Load, InputError> {
+    for (key, given) in [("tile", used.tile), ("scale", used.scale.is_some())] {
+        if given {
+            return Err(at.key(key).error("does not go with `absolute`").fix("leave one out"));
+        }
+    }
+    if trace.begins_us >= horizon.as_micros() {
+        let message = format!("its first row is not before the horizon, {horizon}");
+        return Err(at.key("file").error(message).fix("times count from the scenario's start"));
+    }
+    for row in &mut trace.rows {
+        row.at = row.at + Duration::from_micros(trace.begins_us);
+    }
+    Ok(Load {
+        digest: Some(trace.digest().to_vec()),
+        notes: trace.notes,
+        expected: trace.rows.len() as f64,
         recorded: Some(Recorded::Trace(Arc::new(trace.rows))),
         ..Load::drawn(0.0)
     })

@@ -19,6 +19,11 @@ impl Tokens {
     /// The largest count a file may name.
     pub const MAX: u32 = 100_000_000;
 
+    /// This count, or the largest a file may name.
+    pub fn at_most(count: u32) -> Tokens {
+        Tokens(count.min(Tokens::MAX))
+    }
+
     /// The count.
     pub fn get(self) -> u32 {
         self.0

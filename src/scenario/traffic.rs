@@ -133,6 +133,14 @@ pub struct TraceUse {
     /// Rate factor: times are divided by it.
     #[serde(default)]
     pub scale: Option<Factor>,
+    /// Times are those of the scenario: the first row comes when it says, not at once, and after the
+    /// last nobody comes. For several classes recorded together; excludes `tile` and `scale`.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub absolute: bool,
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// Known trace layouts, or the user's own columns.

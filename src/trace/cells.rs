@@ -6,7 +6,7 @@ use super::layout::TimeUnit;
 use crate::scenario::Tokens;
 
 /// A time in µs since the trace's origin.
-pub(super) fn time(text: &str, unit: TimeUnit) -> Result<u64, String> {
+pub(crate) fn time(text: &str, unit: TimeUnit) -> Result<u64, String> {
     let text = text.trim();
     match unit {
         TimeUnit::DateTime => date_time(text).ok_or_else(|| {
@@ -23,7 +23,7 @@ pub(super) fn time(text: &str, unit: TimeUnit) -> Result<u64, String> {
 }
 
 /// A token count. `374.0` is one too: tables with gaps are often written so.
-pub(super) fn tokens(text: &str) -> Result<u32, String> {
+pub(crate) fn tokens(text: &str) -> Result<u32, String> {
     let text = text.trim();
     let whole = match text.split_once('.') {
         Some((whole, zeros)) if !zeros.is_empty() && zeros.bytes().all(|b| b == b'0') => whole,

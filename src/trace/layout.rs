@@ -5,7 +5,7 @@ use crate::scenario::TraceLayout;
 
 /// What times are written in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum TimeUnit {
+pub(crate) enum TimeUnit {
     /// Numbers of this many µs.
     Micros(u64),
     /// `2023-11-16 18:15:46.68`.
@@ -64,7 +64,7 @@ impl Columns {
     }
 }
 
-fn unit(trace: &str, name: &str) -> Result<TimeUnit, InputError> {
+pub(crate) fn unit(trace: &str, name: &str) -> Result<TimeUnit, InputError> {
     match name {
         "s" => Ok(TimeUnit::Micros(1_000_000)),
         "ms" => Ok(TimeUnit::Micros(1_000)),

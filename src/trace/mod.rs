@@ -4,10 +4,10 @@
 //! they would have cost is not in the trace, so they are left out, and a note says how many.
 //! (BurstGPT records failures so; the Azure and Mooncake traces hold none.)
 
-mod cells;
+pub(crate) mod cells;
 mod csv_rows;
 mod json_rows;
-mod layout;
+pub(crate) mod layout;
 
 use std::io::Read;
 use std::path::Path;
@@ -31,6 +31,8 @@ const LONGEST_US: u64 = 400 * 86_400 * 1_000_000;
 pub struct Trace {
     /// At least one, sorted by time, the first at zero.
     pub rows: Vec<TraceRow>,
+    /// The time of the first as written, in µs.
+    pub begins_us: u64,
     /// What was left out, one sentence each.
     pub notes: Vec<String>,
 }
@@ -188,6 +190,7 @@ impl Builder<'_> {
         };
         // Failed rows before the first good one do not shift the rest.
         let start = first.as_micros();
+        let begins_us = self.first.unwrap_or(0).saturating_add(start);
         for row in &mut self.rows {
             row.at = Instant::from_micros(row.at.as_micros() - start);
         }
@@ -200,7 +203,7 @@ impl Builder<'_> {
                 self.name, self.failed
             ));
         }
-        Ok(Trace { rows: self.rows, notes })
+        Ok(Trace { rows: self.rows, begins_us, notes })
     }
 }
 

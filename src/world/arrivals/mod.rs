@@ -72,10 +72,13 @@ pub(super) fn of_class<'a>(
                 steps.iter().map(|s| Gaps::poisson(s.rate, tables)).collect::<Result<_, _>>();
             unrecorded(Phased::new(gaps.map_err(wrong)?, phases::steps(steps, *every), draws))
         }
-        Arrivals::Trace(TraceUse { tile, scale, .. }) => {
+        Arrivals::Trace(TraceUse { tile, scale, absolute, .. }) => {
             let Some(Recorded::Trace(rows)) = &class.recorded else {
                 unreachable!("a resolved class has the trace it names")
             };
+            if *absolute {
+                return Ok(Box::new(replay::once(rows)));
+            }
             let Some(period) = replay::trace_period(rows) else {
                 return Err(wrong("the trace has no two rows at different times".into()));
             };

@@ -93,6 +93,12 @@ pub(super) fn of_trace(
     })
 }
 
+/// The rows at their own times, and nobody after the last.
+pub(super) fn once(rows: &[TraceRow]) -> impl Iterator<Item = Arrival> {
+    let period = rows.last().map_or(0, |row| row.at.as_micros()).saturating_add(1);
+    of_trace(rows, period, Factor::ONE, None).take(rows.len())
+}
+
 /// The traffic of a profile, laid `scale` times over itself.
 ///
 /// Every whole part of the scale is a layer with the profile's exact count in every second and

@@ -1,0 +1,79 @@
+//! `what-if`.
+
+use std::path::{Path, PathBuf};
+
+use windtunnel::experiment::ExperimentError;
+use windtunnel::input::InputError;
+use windtunnel::scenario::Scenario;
+use windtunnel::whatif::{Options, Question, investigate};
+
+use super::Outcome;
+use super::args::{WhatIfArgs, WhatIfFormat};
+use super::experiment::named;
+use super::fit::{self, write_all};
+use super::interrupt::{self, First};
+use super::output::{OutFile, print, write_file};
+use super::progress::Progress;
+use super::same_file::refuse_overwriting;
+
+/// Fits a world to the log, and puts the policies into it.
+pub(super) fn what_if(args: &WhatIfArgs) -> Outcome {
+    let policies = named(&args.policies)?;
+    if policies.len() < 2 {
+        return Err(InputError::new("--policy", "there is nothing to compare with").fix(
+            "name the policy that was in force, then another: `-p current.yaml -p candidate.yaml`",
+        ));
+    }
+    let mut read = args.log.files();
+    read.extend(args.policies.iter().map(PathBuf::from).filter(|path| path.is_file()));
+    read.extend(args.world.iter().map(PathBuf::from));
+    let out = args.out.as_deref();
+    refuse_overwriting(&out.map(|path| ("--out", path)).into_iter().collect::<Vec<_>>(), &read)?;
+    interrupt::watch(First::EndsAtOnce);
+    let out = out.map(OutFile::create).transpose()?;
+
+    let recorded = fit::read(&args.log, Path::new("fitted"))?;
+    let scenario = match &args.world {
+        Some(world) => Scenario::load(world)?,
+        None => load(&recorded)?,
+    };
+    let question = Question {
+        scenario: &scenario,
+        log: Some((&recorded.fit, &recorded.evidence)),
+        policies: &policies,
+        options: Options {
+            seed: args.seed,
+            worlds: args.worlds,
+            refits: args.refits,
+            threads: args.threads.map(usize::from),
+        },
+    };
+    let progress = Progress::new(args.quiet);
+    let found = investigate(&question, &progress);
+    progress.clear();
+    let found = found.map_err(|error| match error {
+        ExperimentError::Policy { ref name, .. } => InputError::new(name, error.to_string()),
+        error => InputError::new(args.log.log.display().to_string(), error.to_string()),
+    })?;
+    let text = match args.format {
+        WhatIfFormat::Text => found.text(),
+        WhatIfFormat::Markdown => found.markdown(),
+        WhatIfFormat::Json => found.json(),
+    };
+    match out {
+        Some(file) => write_file(file, text.as_bytes())?,
+        None if args.quiet => {}
+        None => print(&text)?,
+    }
+    Ok(0)
+}
+
+/// The scenario of a fit, by way of its files: what runs is what `fit` would have written.
+fn load(recorded: &fit::Recorded) -> Result<Scenario, InputError> {
+    let folder = tempfile::tempdir().map_err(|error| {
+        InputError::new("a temporary folder", format!("cannot be made: {error}"))
+    })?;
+    write_all(folder.path(), &recorded.fit.files(&recorded.evidence), &[])?;
+    let path = folder.path().join(recorded.fit.scenario_path());
+    Scenario::load(&path.display().to_string())
+}

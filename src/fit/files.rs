@@ -1,0 +1,443 @@
+//! The fitted world as files: a scenario, a card for each target, a trace for each class. Each figure
+//! stands with what it rests on.
+
+use std::fmt::Write;
+
+use windtunnel_policy::{Duration, Share};
+
+use super::evidence::{Evidence, MINUTE_US};
+use super::flow::{flow, scalar};
+use super::parameters::SOURCE;
+use super::{ClassFit, Fit, TargetFit};
+use crate::scenario::{DistSpec, Source, WeatherSpec};
+
+/// A file to be written.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FittedFile {
+    /// Path below the folder of the fit.
+    pub path: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// Slots where the log shows no bound: as the shipped cards, so many that they bind nothing.
+pub(super) const SLOTS: u32 = 1024;
+/// The window and longest answer of a model of which the log shows shorter ones only.
+const CONTEXT: u32 = 128_000;
+const LONGEST_ANSWER: u32 = 16_384;
+
+impl Fit {
+    /// Path of the scenario among the files.
+    pub fn scenario_path(&self) -> String {
+        format!("{}.yaml", self.name)
+    }
+
+    /// All files of the fit.
+    pub fn files(&self, evidence: &Evidence) -> Vec<FittedFile> {
+        let scenario = FittedFile { path: self.scenario_path(), text: self.scenario() };
+        let card = |target: &TargetFit| FittedFile {
+            path: card_path(&target.name),
+            text: self.card(target, evidence),
+        };
+        let trace =
+            |class: &ClassFit| FittedFile { path: trace_path(&class.name), text: trace(class) };
+        let cards = self.targets.iter().map(card);
+        [scenario].into_iter().chain(cards).chain(self.classes.iter().map(trace)).collect()
+    }
+
+    fn scenario(&self) -> String {
+        let mut out = String::new();
+        let mut line = |text: String| writeln!(out, "{text}").expect("a string takes all");
+        line(format!(
+            "# Fitted by windtunnel to {}: {} requests, {} attempts.",
+            comment(&self.log),
+            self.requests,
+            self.attempts
+        ));
+        if self.dated {
+            line(format!("# t = 0 is {} on the log's clock.", stamp(self.clock.origin_us)));
+        }
+        line("#".into());
+        for said in self.said() {
+            line(format!("# {}", comment(&said)));
+        }
+        line(format!("name: {}", scalar(&self.name)));
+        line(format!(
+            "shows: {}",
+            quoted(&format!("The world in which {} could have been written.", self.log))
+        ));
+        line(format!(
+            "expect: {}",
+            quoted(
+                "The policy that was in force, simulated here, answers as the log says; `windtunnel what-if` checks it."
+            )
+        ));
+        line(format!(
+            "sources: [{}]",
+            quoted(&format!(
+                "{}: {} requests, {} attempts",
+                self.log, self.requests, self.attempts
+            ))
+        ));
+        line(String::new());
+        line(format!("warm_up: {}", us(self.warm_up_us)));
+        line(format!("horizon: {}", us(self.clock.horizon_us)));
+        line(format!("interval: {}", us(self.interval_us)));
+        line("classes:".into());
+        for class in &self.classes {
+            self.class(class, &mut line);
+        }
+        line("targets:".into());
+        for target in &self.targets {
+            line(format!(
+                "  {}: {{card: {}}}",
+                scalar(&target.name),
+                quoted(&card_path(&target.name))
+            ));
+        }
+        let mut weather = self
+            .targets
+            .iter()
+            .flat_map(|target| target.parameters.weather.iter().map(move |entry| (target, entry)))
+            .peekable();
+        if weather.peek().is_some() {
+            line("weather:".into());
+        }
+        for (target, entry) in weather {
+            entry_lines(target, entry, &mut line);
+        }
+        out
+    }
+
+    fn class(&self, class: &ClassFit, line: &mut impl FnMut(String)) {
+        let roles = &class.roles;
+        line(format!("  {}:", scalar(&class.name)));
+        match roles.deadline {
+            Some((us_, true)) => line(format!("    deadline: {{first_output: {}}} # answers went on beyond it", us(us_))),
+            Some((us_, false)) => line(format!("    deadline: {{total: {}}}", us(us_))),
+            None => line("    # no deadline is seen in the log: 600s is assumed, as long as official clients wait".into()),
+        }
+        let model = |target: &String| {
+            self.targets.iter().find(|fit| fit.name == *target).map(|fit| fit.names.model.clone())
+        };
+        let primary = roles.groups.first().and_then(|group| group.first()).and_then(model);
+        let mut others: Vec<String> = roles.groups.iter().flatten().filter_map(model).collect();
+        others.sort_unstable();
+        others.dedup();
+        others.retain(|other| Some(other) != primary.as_ref());
+        if !others.is_empty() {
+            line(format!(
+                "    substitutes: {} # the log used them",
+                flow(&others.iter().map(|m| plain_model(m)).collect::<Vec<_>>())
+            ));
+        }
+        line("    groups:".into());
+        let mut groups = roles.groups.iter();
+        line(format!("      primary: {}", flow(&groups.next().cloned().unwrap_or_default())));
+        let rest: Vec<&Vec<String>> = groups.collect();
+        if !rest.is_empty() {
+            line(format!("      fallbacks: {}", flow(&rest)));
+        }
+        line("    traffic:".into());
+        line(format!(
+            "      # {} requests; {} without tokens have those of the one before",
+            class.asks.len(),
+            class.borrowed
+        ));
+        line("      arrivals:".into());
+        line("        trace:".into());
+        line(format!("          file: {}", quoted(&trace_path(&class.name))));
+        line("          absolute: true".into());
+        line("          layout: {columns: {time: at_us, time_unit: us, input_tokens: input_tokens, output_tokens: output_tokens}}".into());
+        line(format!("      streamed: {}", self.streamed(class)));
+        if roles.refused > 0 {
+            let share = roles.refused as f64 / roles.requests.max(1) as f64;
+            line(format!(
+                "      refusals: {} # {} of {}",
+                super::parameters::share(share),
+                roles.refused,
+                roles.requests
+            ));
+        }
+        if let Some(patience) = &roles.patience {
+            line(format!(
+                "      patience: {} # {} went away",
+                flow(&patience_spec(patience)),
+                patience.events
+            ));
+        }
+    }
+
+    /// Share of answers that came as a stream, at the targets the class tries first.
+    fn streamed(&self, class: &ClassFit) -> Share {
+        let first = class.roles.groups.first();
+        let of = self.targets.iter().filter(|t| first.is_some_and(|group| group.contains(&t.name)));
+        let (streamed, all) = of.fold((0, 0), |(s, n), t| (s + t.streamed, n + t.complete));
+        if all == 0 { Share::ONE } else { super::parameters::share(streamed as f64 / all as f64) }
+    }
+
+    fn card(&self, target: &TargetFit, evidence: &Evidence) -> String {
+        let totals = &evidence.targets[target.position].totals;
+        let parameters = &target.parameters;
+        let samples = parameters.samples;
+        let mut out = String::new();
+        let mut line = |text: String| writeln!(out, "{text}").expect("a string takes all");
+        let names = &target.names;
+        line(format!("name: {}", scalar(&target.name)));
+        line(format!(
+            "description: {}",
+            quoted(&format!(
+                "{}, fitted to {} attempts of {}.",
+                names.name, totals.attempts, self.log
+            ))
+        ));
+        line(format!("provider: {}", scalar(&plain_model(&names.provider))));
+        line(format!("model: {}", scalar(&plain_model(&names.model))));
+        if !names.region.is_empty() {
+            line(format!("region: {}", scalar(&plain_model(&names.region))));
+        }
+        line("sources:".into());
+        let date = if self.dated {
+            stamp(self.clock.origin_us)[..10].to_owned()
+        } else {
+            "1970-01-01".into()
+        };
+        let log = Source {
+            what: format!("{}: {} attempts", self.log, totals.attempts),
+            date: date.clone(),
+            licence: None,
+            assumed: false,
+        };
+        let assumed = Source {
+            what: "what the log does not show: chosen to bind nothing by itself".into(),
+            date,
+            licence: None,
+            assumed: true,
+        };
+        line(format!("  {SOURCE}: {}", flow(&log)));
+        line(format!("  assumed: {}", flow(&assumed)));
+        line(format!(
+            "context_tokens: {} # assumed, or what the log holds where that is more",
+            CONTEXT.max(
+                totals.largest_input.saturating_add(LONGEST_ANSWER.max(totals.largest_output))
+            )
+        ));
+        line(format!(
+            "max_output_tokens: {} # the same",
+            LONGEST_ANSWER.max(totals.largest_output)
+        ));
+        line(
+            "capabilities: [streaming, tools, parallel_tools, structured_output, vision] # assumed"
+                .into(),
+        );
+        match &target.price {
+            Some(price) => {
+                let cached = price.cached.map_or(String::new(), |cached| format!(", cached_per_million: {cached}"));
+                line(format!("price: # {} bills", price.bills));
+                line(format!("  {{source: {SOURCE}, input_per_million: {}{cached}, output_per_million: {}, failed: {}, cancelled: {}}}", price.input, price.output, flow(&price.failed), flow(&price.broken)));
+            }
+            None => line("price: {source: assumed, input_per_million: $0.00, output_per_million: $0.00} # the log has no bills that tell".into()),
+        }
+        let latency = &parameters.latency;
+        line("latency:".into());
+        line(format!("  source: {SOURCE}"));
+        line(format!("  headers: {} # {} seen", flow(&latency.headers), samples.headers));
+        let beyond = match parameters.first.last() {
+            Some(last) if samples.given_up > 0 => format!(
+                "; {} were given up before it; beyond {} nothing is identified",
+                samples.given_up,
+                us(last)
+            ),
+            _ => String::new(),
+        };
+        line(format!(
+            "  first_token: {} # {} seen{beyond}",
+            flow(&latency.first_token),
+            samples.first
+        ));
+        line(format!("  prompt_tokens: {}", latency.prompt_tokens.get()));
+        line(format!("  per_prompt_token: {}", latency.per_prompt_token));
+        line(format!(
+            "  per_output_token: {} # {} seen",
+            flow(&latency.per_output_token),
+            samples.pace
+        ));
+        line(format!(
+            "  failure: {} # {} seen{}",
+            flow(&latency.failure),
+            samples.failing,
+            if samples.failing == 0 { ": assumed" } else { "" }
+        ));
+        line(format!(
+            "capacity: # at most {:.1} were in flight, on average over a minute; what it can hold is not identified",
+            target.busiest
+        ));
+        line(format!("  {{source: assumed, slots: {SLOTS}}}"));
+        let failures = &parameters.failures;
+        line(format!("failures: # {} attempts in ordinary times", samples.ordinary));
+        line(format!("  source: {SOURCE}"));
+        line(if failures.mix.is_empty() { "  mix: []".into() } else { "  mix:".to_owned() });
+        for kind in &failures.mix {
+            line(format!("    - {}", flow(kind)));
+        }
+        line(format!(
+            "  broken_streams: {} # {} of {}",
+            failures.broken_streams,
+            totals.broken,
+            totals.complete + totals.broken + totals.silent
+        ));
+        line(format!("  stalled_streams: {} # {}", failures.stalled_streams, totals.silent));
+        if let Some(stick) = &failures.stick {
+            let fit = &parameters.stick;
+            let rests = match fit.share {
+                Some(_) => format!("{} of {} second tries failed again", fit.failed, fit.tried),
+                None => format!("assumed: {} second tries tell too little", fit.tried),
+            };
+            line(format!("  stick: {} # {rests}", flow(stick)));
+        }
+        if totals.invalid > 0 {
+            let share = totals.invalid as f64 / (totals.invalid + totals.complete).max(1) as f64;
+            line(format!(
+                "quality: {{source: {SOURCE}, contract_failures: {}}} # {} of {}",
+                super::parameters::share(share),
+                totals.invalid,
+                totals.invalid + totals.complete
+            ));
+        }
+        out
+    }
+}
+
+fn entry_lines(target: &TargetFit, entry: &WeatherSpec, line: &mut impl FnMut(String)) {
+    line(format!("  - name: {}", scalar(&entry.name)));
+    line(format!("    hits: {}", flow(&entry.hits)));
+    line(format!("    when: {}", flow(&entry.when)));
+    if let crate::scenario::Shape::Course { points, .. } = &entry.shape {
+        line("    shape:".into());
+        line("      course:".into());
+        line("        points:".into());
+        for point in points {
+            line(format!("          - {}", flow(point)));
+        }
+    }
+    let effects = &entry.effects;
+    line("    effects:".into());
+    if let Some(failures) = &effects.failures {
+        line("      failures:".into());
+        line(format!(
+            "        share: {} # beyond the {} of ordinary times",
+            flow(&failures.share),
+            rate_words(target)
+        ));
+        line("        mix:".into());
+        for kind in &failures.mix {
+            line(format!("          - {}", flow(kind)));
+        }
+        if let Some(stick) = &failures.stick {
+            line(format!("        stick: {}", flow(stick)));
+        }
+    }
+    if let Some(speed) = &effects.speed {
+        line(format!(
+            "      speed: {} # of the usual, by the times to the first output",
+            flow(speed)
+        ));
+    }
+}
+
+fn rate_words(target: &TargetFit) -> String {
+    let mix = &target.parameters.failures.mix;
+    let all: f64 = mix.iter().map(|kind| kind.share.as_f64()).sum();
+    format!("{:.2} %", all * 100.0)
+}
+
+/// A name that cards can carry: models and providers of logs may hold anything.
+fn plain_model(name: &str) -> String {
+    let allowed = |c: char| if c.is_ascii_alphanumeric() || "-_./:".contains(c) { c } else { '-' };
+    let plain: String = name.chars().take(64).map(allowed).collect();
+    if plain.is_empty() { "unknown".into() } else { plain }
+}
+
+/// How long callers wait: beyond what was seen, for ever.
+fn patience_spec(patience: &super::survival::Survival) -> DistSpec<Duration> {
+    let gone = patience.identified();
+    let quantile = |p: f64| patience.quantile(p / gone.max(1e-9)).map(Duration::from_micros);
+    let steps = [0.0, 0.25, 0.5, 0.75, 1.0].map(|part| part * gone);
+    let name = |p: f64| format!("p{:.4}", p * 100.0);
+    let mut table: std::collections::BTreeMap<String, Duration> =
+        steps.into_iter().filter_map(|p| Some((name(p), quantile(p)?))).collect();
+    let ever = Duration::from_secs(86_400);
+    if gone < 0.999 {
+        table.insert(name(gone + 0.0005), ever);
+    }
+    table.insert("p100".into(), ever);
+    DistSpec::Quantiles(table)
+}
+
+fn card_path(target: &str) -> String {
+    format!("models/{target}.yaml")
+}
+
+fn trace_path(class: &str) -> String {
+    format!("traffic/{class}.csv")
+}
+
+fn trace(class: &ClassFit) -> String {
+    let mut out = String::from("at_us,input_tokens,output_tokens\n");
+    for ask in &class.asks {
+        writeln!(out, "{},{},{}", ask.at_us, ask.input, ask.output.max(1))
+            .expect("a string takes all");
+    }
+    out
+}
+
+/// A time with its unit.
+pub(super) fn us(us: u64) -> String {
+    Duration::from_micros(us).to_string()
+}
+
+/// A date and time in UTC to the minute.
+pub(super) fn stamp(us: u64) -> String {
+    let minutes = us / MINUTE_US;
+    let (days, minute) = (minutes / 1_440, minutes % 1_440);
+    let (year, month, day) = civil(days);
+    format!("{year:04}-{month:02}-{day:02} {:02}:{:02}", minute / 60, minute % 60)
+}
+
+/// The date so many days after 1970-01-01 (Hinnant's `civil_from_days`).
+fn civil(days: u64) -> (u64, u64, u64) {
+    let shifted = days + 719_468;
+    let (era, of_era) = (shifted / 146_097, shifted % 146_097);
+    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let mp = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * mp + 2) / 5 + 1;
+    let month = if mp < 10 { mp + 3 } else { mp - 9 };
+    (year + era * 400 + u64::from(month <= 2), month, day)
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// Text that stays within its comment.
+fn comment(text: &str) -> String {
+    windtunnel_policy::text::escaped(&text.replace(['\n', '\r'], " "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        for (seconds, wanted) in [
+            (0, "1970-01-01 00:00"),
+            (951_782_399, "2000-02-28 23:59"),
+            (951_782_400, "2000-02-29 00:00"),
+            (1_749_536_760, "2025-06-10 06:26"),
+        ] {
+            assert_eq!(stamp(seconds * 1_000_000), wanted);
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! From a log to a world: model cards, weather, traffic and a scenario, as ordinary files.
+//!
+//! [`Evidence`] takes the requests of a log as they are read. [`Fit::of`] makes of it
+//!
+//! - each target's phases, cut where its failures or times change ([`segments`]);
+//! - its times by Kaplan and Meier: what was given up is censored, and beyond the last end seen
+//!   nothing is identified ([`survival`]);
+//! - its failures in ordinary times, and weather for what goes beyond ([`weather`]);
+//! - prices, traffic, deadlines and roles of targets.
+//!
+//! Every figure keeps what it rests on; what the log cannot tell is taken from a named default and
+//! said ([`Fit::said`]).
+
+mod cells;
+mod evidence;
+mod files;
+mod flow;
+mod lived;
+mod parameters;
+mod phases;
+mod price;
+mod regression;
+mod resample;
+mod roles;
+mod said;
+mod segments;
+mod stick;
+mod survival;
+mod weather;
+
+use std::collections::BTreeSet;
+
+pub use evidence::Evidence;
+pub use files::FittedFile;
+pub use parameters::Samples;
+pub use phases::Phase;
+pub use resample::Refit;
+pub use stick::StickFit;
+
+use crate::log::{Format, Read, TargetName};
+use crate::record::{IntervalTotals, RunTotals};
+use evidence::{Ask, MINUTE_US};
+use parameters::Parameters;
+use phases::Phases;
+use price::PriceFit;
+use roles::Roles;
+use weather::Clock;
+
+/// A world fitted to a log.
+#[derive(Clone, Debug)]
+pub struct Fit {
+    /// What the scenario is called.
+    pub name: String,
+    /// What the log is called.
+    pub log: String,
+    /// Requests of the log.
+    pub requests: u64,
+    /// Attempts of the log.
+    pub attempts: u64,
+    /// Requests that a layer above the gateway sent again: no demand of their own.
+    pub resent: u64,
+    /// The policy's own totals, as the log has them; classes and targets in the scenario's order.
+    pub lived: RunTotals,
+    clock: Clock,
+    warm_up_us: u64,
+    interval_us: u64,
+    dated: bool,
+    blind_to: Vec<String>,
+    targets: Vec<TargetFit>,
+    classes: Vec<ClassFit>,
+}
+
+/// One target.
+#[derive(Clone, Debug)]
+struct TargetFit {
+    /// Its name in the scenario.
+    name: String,
+    /// Its position in the log's names.
+    position: usize,
+    names: TargetName,
+    phases: Phases,
+    parameters: Parameters,
+    price: Option<PriceFit>,
+    /// What was counted in each phase.
+    in_phases: Vec<phases::InPhase>,
+    /// Busiest minute: attempts in flight on average.
+    busiest: f64,
+    /// Answers, and those of them that came as a stream.
+    complete: u64,
+    streamed: u64,
+}
+
+/// One route class.
+#[derive(Clone, Debug)]
+struct ClassFit {
+    name: String,
+    /// Its position in the log's names.
+    position: usize,
+    asks: Vec<Ask>,
+    /// Requests whose tokens are those of a neighbour.
+    borrowed: u64,
+    roles: Roles,
+}
+
+/// Tokens of a request where the log has none at all.
+const NO_TOKENS: (u32, u32) = (500, 200);
+/// Intervals that a report divides the log into, at most.
+const MOST_INTERVALS: u64 = 300;
+/// Lengths an interval may have, in minutes.
+const INTERVALS: [u64; 9] = [1, 2, 5, 10, 15, 30, 60, 120, 360];
+
+impl Fit {
+    /// The world in which this log could have been written.
+    ///
+    /// # Panics
+    /// Without a request: a log that can be read has one.
+    pub fn of(name: &str, log: &str, read: &Read, evidence: &Evidence) -> Fit {
+        let first = evidence.first_us.expect("a log that was read has a request");
+        // Our ledger counts from the scenario's start; any other clock is cut to its first minute.
+        let ours = matches!(read.format, Format::Ledger { .. });
+        let origin_us = if ours { 0 } else { first / MINUTE_US * MINUTE_US };
+        let clock = Clock { origin_us, horizon_us: evidence.last_us + 1 - origin_us };
+        let warm_up_us =
+            evidence.first_measured_us.filter(|&at| at > first).map_or(0, |at| at - origin_us);
+        let minutes = clock.horizon_us.div_ceil(MINUTE_US);
+        let fits = |length: &&u64| minutes.div_ceil(**length) <= MOST_INTERVALS;
+        let length = INTERVALS.iter().find(fits).or(INTERVALS.last()).expect("there are some");
+
+        let mut used = BTreeSet::new();
+        let names: Vec<String> =
+            read.names.targets.iter().map(|t| plain_name(&t.name, &mut used)).collect();
+        let mut targets: Vec<TargetFit> = (names.iter().zip(&read.names.targets).enumerate())
+            .filter(|(position, _)| {
+                evidence.targets.get(*position).is_some_and(|t| t.totals.attempts > 0)
+            })
+            .map(|(position, (name, names))| TargetFit::of(name, position, names, evidence, &clock))
+            .collect();
+        targets.sort_by(|a, b| a.name.cmp(&b.name));
+        let mut used = BTreeSet::new();
+        let class_names: Vec<String> =
+            read.names.classes.iter().map(|c| plain_name(c, &mut used)).collect();
+        let mut classes: Vec<ClassFit> = (class_names.iter().enumerate())
+            .filter(|(position, _)| {
+                evidence
+                    .classes
+                    .get(*position)
+                    .is_some_and(|c| !c.asks.is_empty() && !c.uses.is_empty())
+            })
+            .map(|(position, name)| ClassFit::of(name, position, evidence, &names, &clock))
+            .collect();
+        classes.sort_by(|a, b| a.name.cmp(&b.name));
+        let interval_us = length * MINUTE_US;
+        let lived = lived(evidence, &classes, &targets, &clock, interval_us);
+        Fit {
+            name: name.to_owned(),
+            log: log.to_owned(),
+            requests: evidence.requests,
+            attempts: evidence.attempts,
+            resent: evidence.resent,
+            lived,
+            clock,
+            warm_up_us,
+            interval_us,
+            dated: origin_us > 0,
+            blind_to: read.format.blind_to(),
+            targets,
+            classes,
+        }
+    }
+
+    /// Requests before this, in µs from the scenario's start, do not count.
+    pub fn warm_up_us(&self) -> u64 {
+        self.warm_up_us
+    }
+
+    /// Length of an interval of the timeline, µs.
+    pub fn interval_us(&self) -> u64 {
+        self.interval_us
+    }
+}
+
+impl TargetFit {
+    fn of(
+        name: &str,
+        position: usize,
+        names: &TargetName,
+        evidence: &Evidence,
+        clock: &Clock,
+    ) -> TargetFit {
+        let target = &evidence.targets[position];
+        let phases = Phases::of(target);
+        let counts = phases.as_counted(target);
+        let parameters = parameters::estimate(name, target, &phases, &counts, clock);
+        let busiest = target.minutes.values().map(|minute| minute.busy_us).max().unwrap_or(0);
+        TargetFit {
+            name: name.to_owned(),
+            position,
+            names: names.clone(),
+            phases,
+            parameters,
+            in_phases: counts.phases,
+            price: PriceFit::of(&target.totals),
+            busiest: busiest as f64 / MINUTE_US as f64,
+            complete: target.totals.complete,
+            streamed: target.totals.streamed,
+        }
+    }
+}
+
+impl ClassFit {
+    fn of(
+        name: &str,
+        position: usize,
+        evidence: &Evidence,
+        targets: &[String],
+        clock: &Clock,
+    ) -> ClassFit {
+        let class = &evidence.classes[position];
+        let mut asks = class.asks.clone();
+        let borrowed = borrow(&mut asks);
+        asks.iter_mut().for_each(|ask| ask.at_us = ask.at_us.saturating_sub(clock.origin_us));
+        ClassFit {
+            name: name.to_owned(),
+            position,
+            asks,
+            borrowed,
+            roles: Roles::of(class, targets),
+        }
+    }
+}
+
+/// Gives requests whose tokens are not known those of the one before that has them, or of the first
+/// that does.
+fn borrow(asks: &mut [Ask]) -> u64 {
+    let known = |ask: &Ask| ask.input > 0 && ask.output > 0;
+    let first = asks.iter().find(|ask| known(ask)).map(|ask| (ask.input, ask.output));
+    let mut last = first.unwrap_or(NO_TOKENS);
+    let mut borrowed = 0;
+    for ask in asks {
+        if known(ask) {
+            last = (ask.input, ask.output);
+            continue;
+        }
+        borrowed += 1;
+        // What is known of it is kept.
+        ask.input = if ask.input > 0 { ask.input } else { last.0 };
+        ask.output = if ask.output > 0 { ask.output } else { last.1 };
+    }
+    borrowed
+}
+
+/// A name that scenarios and files can carry, unlike those used before.
+fn plain_name(name: &str, used: &mut BTreeSet<String>) -> String {
+    let allowed = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
+    let mut plain: String = name.chars().take(48).map(allowed).collect();
+    if plain.is_empty() || plain.starts_with('.') {
+        plain = format!("unnamed{plain}");
+    }
+    let mut unique = plain.clone();
+    let mut number = 2;
+    // File systems may not tell capitals apart.
+    while !used.insert(unique.to_lowercase()) {
+        unique = format!("{plain}-{number}");
+        number += 1;
+    }
+    unique
+}
+
+/// The log's own totals in the scenario's order of classes, targets and intervals.
+fn lived(
+    evidence: &Evidence,
+    classes: &[ClassFit],
+    targets: &[TargetFit],
+    clock: &Clock,
+    interval_us: u64,
+) -> RunTotals {
+    let own = &evidence.lived;
+    let mut totals = RunTotals {
+        classes: classes
+            .iter()
+            .map(|c| own.classes.get(c.position).cloned().unwrap_or_default())
+            .collect(),
+        targets: targets
+            .iter()
+            .map(|t| own.targets.get(t.position).cloned().unwrap_or_default())
+            .collect(),
+        requests: evidence.requests,
+        ..RunTotals::default()
+    };
+    for (minute, counted) in &own.minutes {
+        let since = (minute * MINUTE_US).saturating_sub(clock.origin_us);
+        let interval: &mut IntervalTotals = totals.interval((since / interval_us) as usize);
+        interval.add(counted);
+    }
+    totals
+}
+
+impl Fit {
+    /// Attempts in flight at a target in its busiest minute, on average; none where it is not of the
+    /// fit.
+    pub fn busiest(&self, target: &str) -> Option<f64> {
+        self.targets.iter().find(|fit| fit.name == target).map(|fit| fit.busiest)
+    }
+}

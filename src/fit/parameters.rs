@@ -1,0 +1,252 @@
+//! The parameters of one target from what was counted at it: times, failures and weather, as a card
+//! and a scenario hold them.
+
+use std::collections::BTreeMap;
+
+use windtunnel_policy::{Duration, Share};
+
+use super::cells::{Cells, cell_of, middle_of};
+use super::evidence::{AtTarget, Block};
+use super::phases::{Counts, InPhase, Phases, pooled};
+use super::regression::Moments;
+use super::stick::{self, StickFit};
+use super::survival::{self, Survival};
+use super::weather::{self, Clock};
+use crate::scenario::{DistSpec, FailureShare, Failures, Latency, Stick, Tokens, WeatherSpec};
+
+/// What a card and the weather hold of one target.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Parameters {
+    pub(super) latency: Latency,
+    pub(super) failures: Failures,
+    pub(super) weather: Vec<WeatherSpec>,
+    pub(super) stick: StickFit,
+    pub(super) first: Survival,
+    /// Positions of the phases that are ordinary times.
+    pub(super) ordinary: Vec<bool>,
+    /// By phase: how many times as long it took to the first output; 1 where that is not clear.
+    pub(super) slower: Vec<f64>,
+    pub(super) samples: Samples,
+}
+
+/// What the figures rest on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Samples {
+    /// Times to headers.
+    pub headers: u64,
+    /// Times to the first output that were seen.
+    pub first: u64,
+    /// Attempts given up before it.
+    pub given_up: u64,
+    /// Answers whose pace was seen.
+    pub pace: u64,
+    /// Failures before headers.
+    pub failing: u64,
+    /// Attempts in ordinary times.
+    pub ordinary: u64,
+}
+
+/// Name of the source in the cards.
+pub(super) const SOURCE: &str = "log";
+/// Where the log says nothing: what the shipped cards assume.
+const FAILING: (u64, f64) = (300_000, 0.6);
+
+/// The parameters.
+pub(super) fn estimate(
+    name: &str,
+    target: &AtTarget,
+    phases: &Phases,
+    counts: &Counts,
+    clock: &Clock,
+) -> Parameters {
+    let slower = slower(&counts.phases);
+    let at_speed = |block: u64| slower[phases.of_block(block)] == 1.0;
+    let used: Vec<(&Block, u64)> = counts
+        .blocks
+        .iter()
+        .filter(|(block, _)| at_speed(*block))
+        .map(|(block, weight)| (&target.blocks[block], *weight))
+        .collect();
+    let all =
+        |of: fn(&Block) -> &Cells| pooled(used.iter().map(|(block, weight)| (of(block), *weight)));
+    let (headers, pace) = (all(|b| &b.headers), all(|b| &b.pace));
+    // Failures are as fast in any phase.
+    let everywhere =
+        counts.blocks.iter().map(|(block, weight)| (&target.blocks[block].failing, *weight));
+    let failing = pooled(everywhere);
+    let given_up = all(|b| &b.given_up);
+    let (seen, per_token, prompt) = first_output(target, &used);
+    let first = survival::estimate(&seen, &given_up);
+    let samples = Samples {
+        headers: headers.total(),
+        first: first.events,
+        given_up: first.censored,
+        pace: pace.total(),
+        failing: failing.total(),
+        ordinary: 0,
+    };
+    let plain = |cells: &Cells| survival::estimate(cells, &Cells::default());
+    let first_token = quantiles(&first, 1).unwrap_or(DistSpec::Constant(Duration::from_secs(1)));
+    let latency = Latency {
+        source: SOURCE.into(),
+        headers: quantiles(&plain(&headers), 1).unwrap_or(first_token.clone()),
+        first_token,
+        prompt_tokens: Tokens::at_most(prompt),
+        per_prompt_token: Duration::from_micros(per_token),
+        per_output_token: quantiles(&plain(&pace), 1_000)
+            .unwrap_or(DistSpec::Constant(Duration::ZERO)),
+        failure: quantiles(&plain(&failing), 1).unwrap_or_else(assumed_failing),
+    };
+    let stick = stick_of(counts);
+    let sticks = sticks(stick.share);
+    let ordinary = weather::ordinary(&counts.phases);
+    let mut base = InPhase::default();
+    for (phase, _) in counts.phases.iter().zip(&ordinary).filter(|(_, ordinary)| **ordinary) {
+        base.add(phase);
+    }
+    let mix = target.kinds.iter().enumerate().filter_map(|(i, kind)| {
+        let count = base.outcomes.get(i + 1).copied().unwrap_or(0.0);
+        (count > 0.0).then(|| FailureShare {
+            class: kind.class,
+            status: weather::status(kind),
+            phase: kind.phase,
+            share: share(count / base.attempts()),
+            retry_after: weather::hint(target, kind),
+            hang: kind.hang,
+        })
+    });
+    let totals = &target.totals;
+    let complete = (totals.complete + totals.broken + totals.silent).max(1) as f64;
+    let failures = Failures {
+        source: SOURCE.into(),
+        mix: mix.collect(),
+        broken_streams: share(totals.broken as f64 / complete),
+        stalled_streams: share(totals.silent as f64 / complete),
+        stick: Some(sticks),
+    };
+    let weather =
+        weather::of(name, target, phases, counts, &ordinary, &base, &slower, sticks, clock);
+    let samples = Samples { ordinary: base.attempts() as u64, ..samples };
+    Parameters { latency, failures, weather, stick, first, ordinary, slower, samples }
+}
+
+/// A share to a ten thousandth of a percent.
+pub(super) fn share(p: f64) -> Share {
+    Share::new(libm::round(p * 1e6) / 1e6).unwrap_or(Share::ZERO)
+}
+
+fn assumed_failing() -> DistSpec<Duration> {
+    let (median, sigma) = FAILING;
+    let sigma = crate::scenario::Factor::new(sigma).expect("it is positive");
+    DistSpec::Lognormal { median: Duration::from_micros(median), sigma }
+}
+
+/// The shares that failures stick by. Whole minutes in which everybody fails are phases of their own,
+/// so nothing more sticks to a window of time.
+pub(super) fn sticks(to_request: Option<f64>) -> Stick {
+    // The simulator's default for what sticks to the request, where the log does not tell.
+    let request = to_request.map_or(Stick::default().request, share);
+    Stick { request, window: Share::ZERO, free: request.complement(), ..Stick::default() }
+}
+
+fn stick_of(counts: &Counts) -> StickFit {
+    let phases: Vec<([f64; 2], f64)> =
+        counts.phases.iter().map(|phase| (phase.again, phase.rate().unwrap_or(0.0))).collect();
+    stick::estimate(&phases)
+}
+
+/// Smaller changes of the times are not told apart from load.
+const LEAST_CHANGE: f64 = 0.05;
+/// Standard errors from which a change of the times is clear.
+const CLEAR: f64 = 4.0;
+
+/// By phase, how many times as long the first output took as in most of the time.
+fn slower(phases: &[InPhase]) -> Vec<f64> {
+    let mut known: Vec<(f64, f64)> =
+        phases.iter().filter_map(|phase| Some((phase.mean_log()?, phase.times[0]))).collect();
+    known.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let half = known.iter().map(|(_, count)| count).sum::<f64>() / 2.0;
+    let mut sum = 0.0;
+    let usual = known.iter().find(|(_, count)| {
+        sum += count;
+        sum >= half
+    });
+    let Some(&(usual, _)) = usual else { return vec![1.0; phases.len()] };
+    let of = |phase: &InPhase| {
+        let Some(mean) = phase.mean_log() else { return 1.0 };
+        let [n, x, xx] = phase.times;
+        let variance = f64::max(xx / n - (x / n) * (x / n), 0.0);
+        let clear = n > 1.0 && (mean - usual).abs() > CLEAR * libm::sqrt(variance / n);
+        let ratio = libm::exp(mean - usual);
+        if clear && (ratio - 1.0).abs() > LEAST_CHANGE { ratio } else { 1.0 }
+    };
+    phases.iter().map(of).collect()
+}
+
+/// Times to the first output as for one prompt length, what each prompt token adds (µs), and that
+/// length.
+fn first_output(target: &AtTarget, used: &[(&Block, u64)]) -> (Cells, u64, u32) {
+    let prompts = target.totals.prompts.values();
+    let (count, sum) = prompts.fold((0.0, 0.0), |(n, s), [count, sum]| (n + count, s + sum));
+    let mean = if count > 0.0 { sum / count } else { 0.0 };
+    let mut by_prompt = Moments::default();
+    used.iter().for_each(|(block, weight)| by_prompt.merge(&block.first_by_prompt, *weight));
+    let slope = match by_prompt.solve() {
+        // Only what is clear, and worth a microsecond.
+        Some([_, Some((slope, error))]) if slope > 3.0 * error => {
+            libm::round(slope).max(0.0) as u64
+        }
+        _ => 0,
+    };
+    let mut by_length: BTreeMap<u8, Cells> = BTreeMap::new();
+    for (block, weight) in used {
+        for (&octave, cells) in &block.first {
+            by_length.entry(octave).or_default().merge(cells, *weight);
+        }
+    }
+    let mut all = Cells::default();
+    for (octave, cells) in &by_length {
+        let own = target.totals.prompts.get(octave).map_or(mean, |[count, sum]| sum / count);
+        let shift = slope as f64 * (own - mean);
+        for (&cell, &count) in &cells.0 {
+            let moved = f64::max(middle_of(cell) as f64 - shift, 1.0) as u64;
+            *all.0.entry(cell_of(moved)).or_default() += count;
+        }
+    }
+    (all, slope, libm::round(mean) as u32)
+}
+
+/// Quantiles that a table states.
+const STATED: [(&str, f64); 11] = [
+    ("p0", 0.0),
+    ("p1", 0.01),
+    ("p5", 0.05),
+    ("p10", 0.1),
+    ("p25", 0.25),
+    ("p50", 0.5),
+    ("p75", 0.75),
+    ("p90", 0.9),
+    ("p95", 0.95),
+    ("p99", 0.99),
+    ("p99.9", 0.999),
+];
+/// Observations that must lie beyond a quantile of a tail.
+const BEYOND: f64 = 5.0;
+
+/// The table of a survival curve whose times are in parts of a µs; none where nothing was seen.
+fn quantiles(survival: &Survival, parts: u64) -> Option<DistSpec<Duration>> {
+    let of = |p: f64| survival.quantile(p).map(|value| (value + parts / 2) / parts);
+    let (low, high) = (of(0.0)?, of(1.0)?);
+    if low == high {
+        return Some(DistSpec::Constant(Duration::from_micros(low)));
+    }
+    let seen = survival.events as f64;
+    // Quartiles are always told: a table needs something between its ends.
+    let told =
+        |p: f64| p == 0.0 || (0.25..=0.75).contains(&p) || f64::min(p, 1.0 - p) * seen >= BEYOND;
+    let stated = STATED.iter().filter(|(_, p)| told(*p));
+    let table =
+        stated.filter_map(|(name, p)| Some(((*name).to_owned(), Duration::from_micros(of(*p)?))));
+    let last = [("p100".to_owned(), Duration::from_micros(high))];
+    Some(DistSpec::Quantiles(table.chain(last).collect()))
+}

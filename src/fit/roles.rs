@@ -1,0 +1,86 @@
+//! Which targets a class uses, in which role, and by when it needs an answer.
+
+use super::evidence::{AtClass, Use};
+use super::survival::{self, Survival};
+
+/// The product facts of a class, as far as the log shows them.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Roles {
+    /// Groups in order; the first is the primary.
+    pub(super) groups: Vec<Vec<String>>,
+    /// Whether the log names groups.
+    pub(super) stated: bool,
+    /// From arrival, µs, and whether it is for the first output.
+    pub(super) deadline: Option<(u64, bool)>,
+    pub(super) longest_us: u64,
+    /// Targets that stood in with another model.
+    pub(super) substitutes: Vec<u16>,
+    /// Share of requests that were refused.
+    pub(super) refused: u64,
+    pub(super) invalid: u64,
+    pub(super) requests: u64,
+    /// How long callers stay.
+    pub(super) patience: Option<Survival>,
+}
+
+/// Share of first attempts from which a target counts as one of those tried first.
+const TRIED_FIRST: f64 = 0.2;
+
+impl Roles {
+    pub(super) fn of(class: &AtClass, names: &[String]) -> Roles {
+        let stated = class.uses.values().any(|used| !used.groups.is_empty());
+        let groups = if stated { stated_groups(class) } else { by_use(class) };
+        let name = |target: &u16| names[usize::from(*target)].clone();
+        let named = groups.iter().map(|group| group.iter().map(name).collect());
+        let patience = (class.cancelled.total() > 0)
+            .then(|| survival::estimate(&class.cancelled, &class.stayed));
+        Roles {
+            groups: named.collect(),
+            stated,
+            deadline: class.deadline_us.map(|us| (us, class.answered_after)),
+            longest_us: class.longest_us,
+            substitutes: class.substitutes.clone(),
+            refused: class.refused,
+            invalid: class.invalid,
+            requests: class.asks.len() as u64,
+            patience,
+        }
+    }
+}
+
+/// Targets by the group they were most often used in; within it the most used goes first.
+fn stated_groups(class: &AtClass) -> Vec<Vec<u16>> {
+    let group_of =
+        |used: &Use| used.groups.iter().max_by_key(|(_, count)| **count).map(|(g, _)| *g);
+    let last = u8::MAX;
+    let mut placed: Vec<(u8, u64, u16)> = class
+        .uses
+        .iter()
+        .map(|(target, used)| (group_of(used).unwrap_or(last), u64::MAX - used.attempts, *target))
+        .collect();
+    placed.sort_unstable();
+    placed
+        .chunk_by(|a, b| a.0 == b.0)
+        .map(|group| group.iter().map(|place| place.2).collect())
+        .collect()
+}
+
+/// Those tried first, then each other one by itself, in the order of their use.
+fn by_use(class: &AtClass) -> Vec<Vec<u16>> {
+    let all: u64 = class.uses.values().map(|used| used.first).sum();
+    let most = class.uses.values().map(|used| used.first).max().unwrap_or(0);
+    let is_first = |used: &Use| used.first == most || used.first as f64 > TRIED_FIRST * all as f64;
+    let mut first: Vec<(u64, u16)> = Vec::new();
+    let mut later: Vec<(f64, u16)> = Vec::new();
+    for (target, used) in &class.uses {
+        if is_first(used) {
+            first.push((u64::MAX - used.first, *target));
+        } else {
+            later.push((used.positions as f64 / used.attempts.max(1) as f64, *target));
+        }
+    }
+    first.sort_unstable();
+    later.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let primary = first.into_iter().map(|(_, target)| target).collect();
+    [primary].into_iter().chain(later.into_iter().map(|(_, target)| vec![target])).collect()
+}

@@ -1,0 +1,206 @@
+//! What a fit says of itself: what was found, on how much it rests, and what it cannot know.
+
+use super::files::{SLOTS, stamp, us};
+use super::phases::Phase;
+use super::{Fit, TargetFit};
+use crate::log::Read;
+
+/// Phases of one target that are told one by one.
+const MOST_TOLD: usize = 12;
+
+impl Fit {
+    /// What the log cannot tell, and what was taken instead; one sentence each.
+    pub fn said(&self) -> Vec<String> {
+        let mut said = self.blind_to.clone();
+        if self.resent > 0 {
+            said.push(format!(
+                "{} requests were sent again by a layer above the gateway: they are no demand of their own, and the fitted world has no such layer",
+                self.resent
+            ));
+        }
+        for class in &self.classes {
+            if !class.roles.stated {
+                said.push(format!("class {}: roles are taken from the order of use", class.name));
+            }
+            if class.roles.deadline.is_none() {
+                said.push(format!(
+                    "class {}: no deadline is seen (the longest request took {}): 600s is assumed",
+                    class.name,
+                    us(class.roles.longest_us)
+                ));
+            }
+            if class.borrowed > 0 {
+                said.push(format!(
+                    "class {}: {} of {} requests have no tokens in the log (most were never answered): those of the request before are taken",
+                    class.name,
+                    class.borrowed,
+                    class.asks.len()
+                ));
+            }
+            if class.roles.invalid > 0 {
+                said.push(format!(
+                    "class {}: {} malformed requests are left out",
+                    class.name, class.roles.invalid
+                ));
+            }
+        }
+        for target in &self.targets {
+            self.said_of(target, &mut said);
+        }
+        said
+    }
+
+    fn said_of(&self, target: &TargetFit, said: &mut Vec<String>) {
+        let name = &target.name;
+        let parameters = &target.parameters;
+        let samples = parameters.samples;
+        if samples.given_up > 0
+            && let Some(last) = parameters.first.last()
+        {
+            said.push(format!(
+                "{name}: {} attempts were given up before their first output; the last first output seen took {}; what those given up would have taken is not identified: they are taken as never answered",
+                samples.given_up,
+                us(last)
+            ));
+        }
+        if parameters.stick.share.is_none() {
+            said.push(format!(
+                "{name}: how far failures stick to their request is not identified ({} second tries there): the simulator's default, 50 %, is assumed",
+                parameters.stick.tried
+            ));
+        }
+        said.push(format!(
+            "{name}: capacity is not identified beyond {:.1} in flight (the busiest minute's mean): {SLOTS} slots are assumed",
+            target.busiest
+        ));
+        if target.price.is_none() {
+            said.push(format!("{name}: prices are not identified: zero is assumed"));
+        }
+    }
+
+    /// The fit for people: what was read, what could not be used, phases with their evidence, figures
+    /// with their samples, and what is not known.
+    pub fn text(&self, read: &Read) -> String {
+        let mut out = format!(
+            "{}: {} rows, {} requests, {} attempts\n",
+            self.log, read.rows, self.requests, self.attempts
+        );
+        if read.unusable.count() > 0 {
+            out += &format!("{} rows cannot be used:\n", read.unusable.count());
+            for (why, seen) in read.unusable.iter() {
+                let example = windtunnel_policy::text::escaped(&seen.example);
+                out += &format!(
+                    "  {} × {}, first in line {}: {example}\n",
+                    seen.count,
+                    why.words(),
+                    seen.line
+                );
+            }
+        }
+        for target in &self.targets {
+            out += &self.target_text(target);
+        }
+        out += "\nNot identified, and what is taken instead\n";
+        for said in self.said() {
+            out += &format!("  - {said}\n");
+        }
+        out
+    }
+
+    fn target_text(&self, target: &TargetFit) -> String {
+        let parameters = &target.parameters;
+        let samples = parameters.samples;
+        let of = |p: f64| parameters.first.quantile(p).map_or("–".into(), seconds);
+        let mut out =
+            format!("\n{} ({}, {})\n", target.name, target.names.provider, target.names.model);
+        out += &format!(
+            "  first output  p50 {}, p90 {}, p99 {}; {} seen, {} given up before it\n",
+            of(0.5),
+            of(0.9),
+            of(0.99),
+            samples.first,
+            samples.given_up
+        );
+        if let Some(price) = &target.price {
+            out += &format!(
+                "  price         {} in, {} out per million tokens; {} bills\n",
+                price.input, price.output, price.bills
+            );
+        }
+        out += &match (parameters.stick.share, parameters.stick.interval) {
+            (Some(share), Some((low, high))) => format!(
+                "  stickiness    {:.0} % to the request ({:.0}–{:.0}); {} of {} second tries failed again\n",
+                share * 100.0,
+                low * 100.0,
+                high * 100.0,
+                parameters.stick.failed,
+                parameters.stick.tried
+            ),
+            _ => format!(
+                "  stickiness    50 % assumed; {} second tries tell too little\n",
+                parameters.stick.tried
+            ),
+        };
+        out + &self.phases_text(target)
+    }
+
+    /// Phases, each with its failures; short ones between equal ones are told as a number.
+    fn phases_text(&self, target: &TargetFit) -> String {
+        let all = &target.phases.phases;
+        let counted = &target.in_phases;
+        let mut out = format!(
+            "  phases        {}, each cut worth more than {:.0} in twice the log likelihood\n",
+            all.len(),
+            target.phases.penalty
+        );
+        let mut order: Vec<usize> = (0..all.len()).collect();
+        order.sort_by(|&a, &b| counted[b].attempts().total_cmp(&counted[a].attempts()));
+        order.truncate(MOST_TOLD);
+        order.sort_unstable();
+        for i in order {
+            let phase = &all[i];
+            let slower = target.parameters.slower[i];
+            out += &format!(
+                "    {}–{}  {} of {} failed ({:.2} %){}{}{}\n",
+                self.clock_text(phase.from),
+                self.clock_text(phase.to),
+                counted[i].failed(),
+                counted[i].attempts(),
+                counted[i].rate().unwrap_or(0.0) * 100.0,
+                if target.parameters.ordinary[i] { ", ordinary" } else { "" },
+                if slower == 1.0 {
+                    String::new()
+                } else {
+                    format!(", first output {slower:.2} times as long")
+                },
+                evidence(phase)
+            );
+        }
+        if !target.phases.blackouts.is_empty() {
+            out += &format!(
+                "    {} single minutes in which all attempts failed, which their phases would hardly show\n",
+                target.phases.blackouts.len()
+            );
+        }
+        if all.len() > MOST_TOLD {
+            out += &format!("    … and {} shorter ones\n", all.len() - MOST_TOLD);
+        }
+        out
+    }
+
+    /// A minute of the log's clock in the scenario's time, or as a date where the log has dates.
+    pub fn clock_text(&self, minute: u64) -> String {
+        if self.dated {
+            return stamp(minute * super::evidence::MINUTE_US);
+        }
+        format!("{}:{:02}", minute / 60, minute % 60)
+    }
+}
+
+fn evidence(phase: &Phase) -> String {
+    phase.evidence.map_or(String::new(), |evidence| format!("; evidence {evidence:.0}"))
+}
+
+fn seconds(us: u64) -> String {
+    format!("{:.2} s", us as f64 / 1e6)
+}

@@ -1,0 +1,286 @@
+//! From rows to requests.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use windtunnel_policy::outcome::{FailureClass, Phase};
+
+use super::row::Row;
+use super::{Attempt, End, MOST_NAMES, Names, Request, TargetName, Unusable, UnusableRows};
+use crate::draw::NameHash;
+
+/// Rows of one request stand at most so far apart; so many actions are remembered.
+const MEMORY: u64 = 100_000;
+
+/// Puts the rows of a request together.
+pub(super) struct Grouper {
+    adjacent: bool,
+    run: Option<String>,
+    rows: u64,
+    open: BTreeMap<u64, Open>,
+    /// Requests by the row they were opened with.
+    order: VecDeque<(u64, u64)>,
+    actions: Actions,
+    names: Interned,
+    unusable: UnusableRows,
+}
+
+struct Open {
+    request: Request,
+    /// The row ended it in words, or one of its attempts did.
+    told: bool,
+    /// Hints waited for before an attempt, by position of that attempt.
+    hints: Vec<(u64, u64)>,
+}
+
+impl Grouper {
+    /// With `adjacent`, a request is complete when a row of another one comes.
+    pub(super) fn new(adjacent: bool) -> Grouper {
+        Grouper {
+            adjacent,
+            run: None,
+            rows: 0,
+            open: BTreeMap::new(),
+            order: VecDeque::new(),
+            actions: Actions::default(),
+            names: Interned::default(),
+            unusable: UnusableRows::default(),
+        }
+    }
+
+    /// Adds a row; requests that are complete go to `take`.
+    pub(super) fn add(
+        &mut self,
+        row: Result<Row, Unusable>,
+        line: u64,
+        shown: &str,
+        take: &mut impl FnMut(Request),
+    ) {
+        self.rows += 1;
+        let shown_row = |row: &Row| match shown.is_empty() {
+            true => {
+                format!("request {} at {}", row.request, row.target.as_deref().unwrap_or("nowhere"))
+            }
+            false => shown.to_owned(),
+        };
+        let result = row.map_err(|why| (why, shown.to_owned())).and_then(|row| {
+            self.usable(&row).map_err(|why| (why, shown_row(&row)))?;
+            Ok(row)
+        });
+        match result {
+            Ok(row) => self.put(row, take),
+            Err((why, shown)) => self.unusable.add(why, line, &shown),
+        }
+    }
+
+    /// Hands on what is still open.
+    pub(super) fn finish(mut self, take: &mut impl FnMut(Request)) -> (Names, UnusableRows) {
+        while let Some((_, id)) = self.order.pop_front() {
+            self.close(id, take);
+        }
+        (self.names.names, self.unusable)
+    }
+
+    fn usable(&mut self, row: &Row) -> Result<(), Unusable> {
+        if *self.run.get_or_insert_with(|| row.run.clone()) != row.run {
+            return Err(Unusable::AnotherRun);
+        }
+        match (row.sent_us, row.ended_us) {
+            (Some(sent), Some(ended)) if ended < sent => Err(Unusable::EndsBeforeItBegins),
+            _ => self.names.can_hold(row),
+        }
+    }
+
+    fn put(&mut self, row: Row, take: &mut impl FnMut(Request)) {
+        let id = NameHash::of(&row.request).as_u64();
+        if !self.open.contains_key(&id) {
+            while let Some(&(row, old)) = self.order.front() {
+                if !self.adjacent && row + MEMORY >= self.rows {
+                    break;
+                }
+                self.order.pop_front();
+                self.close(old, take);
+            }
+            let open = self.open(id, &row);
+            self.open.insert(id, open);
+            self.order.push_back((self.rows, id));
+        }
+        let attempt = row.target.as_ref().map(|_| self.attempt(&row));
+        let open = self.open.get_mut(&id).expect("it was opened just now");
+        let request = &mut open.request;
+        request.arrived_us =
+            request.arrived_us.min(row.arrived_us.or(row.sent_us).unwrap_or(u64::MAX));
+        request.closed_us = request.closed_us.max(row.closed_us.or(row.ended_us).unwrap_or(0));
+        if let Some(end) = row.end {
+            // Of a request that failed, one row may know better how.
+            let better = !open.told || (end != End::Failed && request.end == End::Failed);
+            request.end = if better { end } else { request.end };
+            open.told = true;
+        }
+        if let (Some(sent), Some(hint)) = (row.sent_us, row.hint_before_us) {
+            open.hints.push((sent, hint));
+        }
+        request.attempts.extend(attempt);
+    }
+
+    fn open(&mut self, id: u64, row: &Row) -> Open {
+        let action = row.action.as_ref().map(|action| NameHash::of(action).as_u64());
+        let seen = action.is_some_and(|action| !self.actions.is_new(action));
+        let deadline_us = match (row.remaining_us, row.arrived_us, row.sent_us) {
+            (Some(left), Some(arrived), Some(sent)) => {
+                Some(left.saturating_add(sent.saturating_sub(arrived)))
+            }
+            _ => None,
+        };
+        Open {
+            request: Request {
+                id,
+                action,
+                resent: row.resent.unwrap_or(seen),
+                class: self.names.class(row),
+                arrived_us: u64::MAX,
+                closed_us: 0,
+                deadline_us,
+                measured: row.measured.unwrap_or(true),
+                end: End::Failed,
+                attempts: Vec::new(),
+            },
+            told: false,
+            hints: Vec::new(),
+        }
+    }
+
+    fn attempt(&mut self, row: &Row) -> Attempt {
+        let sent_us = row.sent_us.unwrap_or(0);
+        let failure = row.failure.or(row.failed.then_some(FailureClass::Unknown));
+        let phase = row.phase.unwrap_or(match (row.headers_us, row.first_us, failure) {
+            (_, _, None) | (_, Some(_), _) => Phase::AfterOutput,
+            (Some(_), None, _) => Phase::BeforeOutput,
+            (None, None, _) => Phase::BeforeHeaders,
+        });
+        let within = |at: Option<u64>| at.filter(|&at| at >= sent_us);
+        Attempt {
+            target: self.names.target(row),
+            group: row.group,
+            substituted: row.substituted,
+            sent_us,
+            headers_us: within(row.headers_us),
+            first_us: within(row.first_us),
+            ended_us: row.ended_us.unwrap_or(sent_us),
+            status: row.status.unwrap_or(0),
+            failure,
+            phase,
+            cancelled: row.cancelled,
+            was_sent: !row.not_sent,
+            hint_us: row.hint_us,
+            input: row.input.unwrap_or(0),
+            cached: row.cached.unwrap_or(0),
+            output: row.output.unwrap_or(0),
+            cost_pico: row.cost_pico,
+        }
+    }
+
+    fn close(&mut self, id: u64, take: &mut impl FnMut(Request)) {
+        let Some(Open { mut request, told, hints }) = self.open.remove(&id) else { return };
+        request.attempts.sort_by_key(|attempt| (attempt.sent_us, attempt.ended_us));
+        for (sent, hint) in hints {
+            // The hint waited for is that of the attempt before.
+            let next = request.attempts.partition_point(|attempt| attempt.sent_us < sent);
+            if let Some(before) = next.checked_sub(1).map(|i| &mut request.attempts[i]) {
+                before.hint_us = Some(hint);
+            }
+        }
+        if !told {
+            request.end = end_of(&request.attempts);
+        }
+        request.arrived_us = request.arrived_us.min(request.closed_us);
+        take(request);
+    }
+}
+
+/// How a request ended whose log does not say.
+fn end_of(attempts: &[Attempt]) -> End {
+    if attempts.iter().any(|attempt| attempt.failure.is_none() && !attempt.cancelled) {
+        return End::Answered;
+    }
+    match attempts.last().and_then(|last| last.failure) {
+        Some(FailureClass::Refusal | FailureClass::ContentPolicy) => End::Refused,
+        Some(FailureClass::CallerCancelled) => End::Cancelled,
+        Some(FailureClass::ClientInvalid) => End::Invalid,
+        _ => End::Failed,
+    }
+}
+
+/// Actions met lately.
+#[derive(Default)]
+struct Actions {
+    known: BTreeSet<u64>,
+    order: VecDeque<u64>,
+}
+
+impl Actions {
+    fn is_new(&mut self, action: u64) -> bool {
+        let new = self.known.insert(action);
+        if new {
+            self.order.push_back(action);
+            if self.order.len() as u64 > MEMORY
+                && let Some(oldest) = self.order.pop_front()
+            {
+                self.known.remove(&oldest);
+            }
+        }
+        new
+    }
+}
+
+/// Names, each with its position.
+#[derive(Default)]
+struct Interned {
+    names: Names,
+    targets: BTreeMap<String, u16>,
+    classes: BTreeMap<String, u16>,
+}
+
+/// What a class is called in a log without classes.
+const ONLY_CLASS: &str = "all";
+
+impl Interned {
+    fn can_hold(&self, row: &Row) -> Result<(), Unusable> {
+        let full = |known: &BTreeMap<String, u16>, name: Option<&str>| {
+            known.len() >= MOST_NAMES && name.is_some_and(|name| !known.contains_key(name))
+        };
+        match full(&self.targets, row.target.as_deref())
+            || full(&self.classes, row.class.as_deref())
+        {
+            true => Err(Unusable::TooManyNames),
+            false => Ok(()),
+        }
+    }
+
+    fn class(&mut self, row: &Row) -> u16 {
+        let name = row.class.as_deref().unwrap_or(ONLY_CLASS);
+        if let Some(&known) = self.classes.get(name) {
+            return known;
+        }
+        let new = u16::try_from(self.names.classes.len()).expect("at most 256 names");
+        self.classes.insert(name.to_owned(), new);
+        self.names.classes.push(name.to_owned());
+        new
+    }
+
+    fn target(&mut self, row: &Row) -> u16 {
+        let name = row.target.as_deref().unwrap_or_default();
+        if let Some(&known) = self.targets.get(name) {
+            return known;
+        }
+        let new = u16::try_from(self.names.targets.len()).expect("at most 256 names");
+        self.targets.insert(name.to_owned(), new);
+        let or = |value: &Option<String>, other: &str| value.clone().unwrap_or(other.to_owned());
+        self.names.targets.push(TargetName {
+            name: name.to_owned(),
+            provider: or(&row.provider, "unknown"),
+            model: or(&row.model, name),
+            region: or(&row.region, ""),
+        });
+        new
+    }
+}

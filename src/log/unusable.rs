@@ -1,0 +1,81 @@
+//! Rows that cannot be used: why, how many, and one of each.
+
+use std::collections::BTreeMap;
+
+/// Why a row cannot be used.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Unusable {
+    /// It is not written as the others are.
+    Malformed,
+    /// A value that every row needs is missing; the column.
+    Missing(String),
+    /// A value is not what its column holds; the column.
+    Unreadable(String),
+    /// It ended before it was sent.
+    EndsBeforeItBegins,
+    /// It belongs to another run of the ledger than the first row.
+    AnotherRun,
+    /// It is no call of a model.
+    OtherKind,
+    /// The log names more targets or route classes than a scenario may have.
+    TooManyNames,
+}
+
+impl Unusable {
+    /// In words.
+    pub fn words(&self) -> String {
+        match self {
+            Unusable::Malformed => "is not written as a row of this log".into(),
+            Unusable::Missing(column) => format!("has no `{column}`"),
+            Unusable::Unreadable(column) => format!("`{column}` cannot be read"),
+            Unusable::EndsBeforeItBegins => "ends before it begins".into(),
+            Unusable::AnotherRun => "is of another policy or world than the first row".into(),
+            Unusable::OtherKind => "is no call of a model".into(),
+            Unusable::TooManyNames => "names more targets or route classes than 256".into(),
+        }
+    }
+}
+
+/// How often a reason was met, and where first.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Seen {
+    /// Rows.
+    pub count: u64,
+    /// Line of the first, from 1.
+    pub line: u64,
+    /// The first, cut short.
+    pub example: String,
+}
+
+/// All of them, by reason.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct UnusableRows(BTreeMap<Unusable, Seen>);
+
+/// Characters of an example.
+const LONGEST: usize = 160;
+
+impl UnusableRows {
+    /// Counts a row.
+    pub(super) fn add(&mut self, why: Unusable, line: u64, shown: &str) {
+        let seen = self.0.entry(why).or_insert_with(|| {
+            let example = shown.chars().take(LONGEST).collect();
+            Seen { count: 0, line, example }
+        });
+        seen.count += 1;
+    }
+
+    /// Every reason with what was seen, in a fixed order.
+    pub fn iter(&self) -> impl Iterator<Item = (&Unusable, &Seen)> {
+        self.0.iter()
+    }
+
+    /// The reason met most.
+    pub fn first(&self) -> Option<(&Unusable, &Seen)> {
+        self.iter().max_by_key(|(_, seen)| seen.count)
+    }
+
+    /// Rows that cannot be used.
+    pub fn count(&self) -> u64 {
+        self.0.values().map(|seen| seen.count).sum()
+    }
+}

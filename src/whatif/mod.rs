@@ -1,0 +1,72 @@
+//! What other policies would have done in the world of a log.
+//!
+//! - [`runs`] puts the policies into that world, into refits of it, and into what the log cannot tell;
+//! - [`believe`] holds the policy that was in force against the log itself;
+//! - [`finding`] is what was found, as plain data: text, Markdown and JSON are made of it alone.
+
+mod believe;
+mod figures;
+mod finding;
+mod markdown;
+mod policy_diff;
+mod requests;
+mod runs;
+mod sections;
+mod sensitivity;
+mod story;
+mod text;
+mod words;
+
+use windtunnel_policy::config::Policy;
+
+pub use finding::{
+    Believed, Change, Check, Difference, FORMAT, Figure, InTime, Interval, Logged, OfClass,
+    OfTarget, PolicyFinding, Recommended, Sensitivity, Story, Verdict, WhatIf,
+};
+
+use crate::experiment::{ExperimentError, Observer};
+use crate::fit::{Evidence, Fit};
+use crate::scenario::Scenario;
+
+/// What is asked.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'a> {
+    /// The fitted world; people may have edited it.
+    pub scenario: &'a Scenario,
+    /// What it was fitted to; absent where the world is made of a timeline.
+    pub log: Option<(&'a Fit, &'a Evidence)>,
+    /// The policy that was in force, then the others.
+    pub policies: &'a [Policy],
+    /// How it is run.
+    pub options: Options,
+}
+
+/// How much is run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// Seed of all luck.
+    pub seed: u64,
+    /// Worlds of luck; at least two give intervals.
+    pub worlds: u32,
+    /// Refits to blocks of the log drawn anew.
+    pub refits: u32,
+    /// Threads; as many as there are cores where absent. Results do not depend on it.
+    pub threads: Option<usize>,
+}
+
+impl Options {
+    /// Fewer refits tell the error of the fit too badly.
+    pub const LEAST_REFITS: u32 = 20;
+}
+
+/// Answers the question.
+///
+/// # Errors
+/// A policy does not fit the scenario, or it was interrupted before anything was complete.
+pub fn investigate(
+    question: &Question<'_>,
+    observer: &dyn Observer,
+) -> Result<WhatIf, ExperimentError> {
+    let runs = runs::Runs::of(question, observer)?;
+    Ok(finding::of(question, &runs))
+}

@@ -1,0 +1,126 @@
+//! All that is run for one question.
+
+use std::sync::Mutex;
+
+use super::Question;
+use super::requests::{Outcomes, Watch};
+use super::sensitivity::{self, Variant};
+use crate::experiment::{
+    Experiment, ExperimentError, NoObserver, NoRecorder, Observer, Options, Recorder, RunId, run,
+};
+use crate::record::RunTotals;
+use crate::scenario::Scenario;
+
+/// Totals by policy, then world.
+pub(super) type ByPolicy = Vec<Vec<RunTotals>>;
+
+/// Everything that was run.
+pub(super) struct Runs {
+    /// As fitted.
+    pub(super) declared: ByPolicy,
+    /// Refits, each in the first worlds.
+    pub(super) refits: Vec<ByPolicy>,
+    /// What the log cannot tell, taken otherwise.
+    pub(super) variants: Vec<(Variant, ByPolicy)>,
+    /// How each request ended, by policy, in the first worlds.
+    pub(super) outcomes: Vec<Vec<Outcomes>>,
+}
+
+/// Worlds that each refit is run in: the same ones, so that luck cancels between refits.
+const REFIT_WORLDS: u32 = 2;
+/// Worlds for what the log cannot tell.
+const VARIANT_WORLDS: u32 = 4;
+/// Worlds in which each request is followed.
+const FOLLOWED: u32 = 2;
+
+impl Runs {
+    pub(super) fn of(
+        question: &Question<'_>,
+        observer: &dyn Observer,
+    ) -> Result<Runs, ExperimentError> {
+        let watched =
+            Watched { policies: question.policies.len(), outcomes: Mutex::new(Vec::new()) };
+        let options = |worlds: u32, extremes: bool| Options {
+            seed: question.options.seed,
+            worlds,
+            resample: false,
+            extremes,
+            threads: question.options.threads,
+        };
+        let bare = |scenario: &Scenario, worlds: u32| {
+            run(
+                scenario,
+                question.policies,
+                None,
+                &options(worlds, false),
+                &NoRecorder,
+                &NoObserver,
+            )
+        };
+        let scenario = question.scenario;
+        let worlds = question.options.worlds;
+        let main =
+            run(scenario, question.policies, None, &options(worlds, true), &watched, observer)?;
+        let refits = match question.log {
+            None => Vec::new(),
+            Some((fit, evidence)) => (0..question.options.refits)
+                .map(|number| {
+                    if observer.stop() {
+                        return Err(ExperimentError::Interrupted);
+                    }
+                    let refit = fit.refit(evidence, question.options.seed, u64::from(number));
+                    let again = bare(&refit.applied(scenario), REFIT_WORLDS.min(worlds))?;
+                    observer.done(number as usize + 1, question.options.refits as usize);
+                    Ok(by_policy(again))
+                })
+                .collect::<Result<_, _>>()?,
+        };
+        let mut variants = Vec::new();
+        if let Some([independent, stuck]) = main.extremes.clone() {
+            for (variant, runs) in [(Variant::Independent, independent), (Variant::Stuck, stuck)] {
+                variants.push((variant, runs.into_iter().map(|policy| policy.worlds).collect()));
+            }
+        }
+        for (variant, scenario) in sensitivity::worlds(question) {
+            let runs = bare(&scenario, VARIANT_WORLDS.min(worlds))?;
+            variants.push((variant, by_policy(runs)));
+        }
+        Ok(Runs { declared: by_policy(main), refits, variants, outcomes: watched.by_policy() })
+    }
+}
+
+fn by_policy(experiment: Experiment) -> ByPolicy {
+    experiment.policies.into_iter().map(|policy| policy.worlds).collect()
+}
+
+/// Follows the requests of the first worlds.
+struct Watched {
+    policies: usize,
+    outcomes: Mutex<Vec<(RunId, Outcomes)>>,
+}
+
+impl Recorder for Watched {
+    type Sink = Watch;
+
+    fn start(&self, run: RunId) -> Watch {
+        Watch::new(run.world < FOLLOWED)
+    }
+
+    fn finish(&self, run: RunId, sink: Watch) {
+        if let Some(outcomes) = sink.outcomes() {
+            self.outcomes.lock().expect("nobody panics while holding it").push((run, outcomes));
+        }
+    }
+}
+
+impl Watched {
+    fn by_policy(self) -> Vec<Vec<Outcomes>> {
+        let mut all = self.outcomes.into_inner().expect("nobody panics while holding it");
+        all.sort_by_key(|(run, _)| (run.policy, run.world));
+        let mut by_policy = vec![Vec::new(); self.policies];
+        for (run, outcomes) in all {
+            by_policy[run.policy].push(outcomes);
+        }
+        by_policy
+    }
+}

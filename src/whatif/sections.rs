@@ -1,0 +1,324 @@
+//! The report as sections of sentences and tables, in the order a reader needs them: whether to
+//! believe it, what each policy does, when, where, what it rests on, what to change.
+
+use super::figures::Unit;
+use super::finding::{Check, Verdict, WhatIf};
+use super::words::{clock, difference, figure, plain, unit_of};
+
+/// One section.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(super) struct Section {
+    pub(super) title: String,
+    pub(super) sentences: Vec<String>,
+    pub(super) table: Option<Table>,
+    /// Text to be shown as it stands.
+    pub(super) verbatim: Option<String>,
+}
+
+/// Cells; the first column is text, the others are figures.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Table {
+    pub(super) head: Vec<String>,
+    pub(super) rows: Vec<Vec<String>>,
+}
+
+/// Rows of a table over time, at most.
+const MOST_ROWS: usize = 16;
+
+/// All sections.
+pub(super) fn sections(found: &WhatIf) -> Vec<Section> {
+    let mut all = vec![summary(found)];
+    all.extend(believed(found));
+    all.push(policies(found));
+    all.extend((1..found.policies.len()).map(|i| changes(found, i)));
+    all.push(in_time(found));
+    all.extend(by_class(found));
+    all.push(targets(found));
+    all.extend(sensitivity(found));
+    all.extend(stories(found));
+    all.push(recommended(found));
+    if !found.not_identified.is_empty() {
+        all.push(Section {
+            title: "What the log cannot tell, and what is taken instead".into(),
+            sentences: found.not_identified.clone(),
+            ..Section::default()
+        });
+    }
+    all
+}
+
+/// The answer in a few sentences; that it does not reproduce goes first.
+fn summary(found: &WhatIf) -> Section {
+    let mut sentences = Vec::new();
+    let first = &found.policies[0];
+    if let Some(believed) = &found.believed {
+        let off: Vec<String> =
+            believed.checks.iter().filter(|c| c.verdict == Verdict::Off).map(off_by).collect();
+        sentences.push(match believed.reproduces {
+            true => format!(
+                "Simulated in the fitted world, `{}` does what the log says: every figure is within sampling error.",
+                first.name
+            ),
+            false => format!(
+                "NOT REPRODUCED: simulated in the fitted world, `{}` does not do what the log says: {}. Differences smaller than that are not to be believed.",
+                first.name,
+                off.join("; ")
+            ),
+        });
+    }
+    for policy in &found.policies[1..] {
+        let success = &policy.differences[0];
+        let cost = policy.bill - first.bill;
+        sentences.push(format!(
+            "`{}` instead of `{}`: {} answered ({}); {:.0} requests saved, {:.0} lost; the bill {} {}; {} minutes of impact instead of {}.",
+            policy.name,
+            first.name,
+            difference(success.difference, success.ci95, Unit::Share),
+            if success.clear { "clear" } else { "not clear" },
+            policy.saved,
+            policy.lost,
+            if cost < 0.0 { "falls by" } else { "rises by" },
+            plain(Some(cost.abs()), Unit::Dollars),
+            figure(policy.impact_minutes.value, policy.impact_minutes.ci95, Unit::Count),
+            figure(first.impact_minutes.value, first.impact_minutes.ci95, Unit::Count),
+        ));
+    }
+    sentences.push(format!(
+        "Intervals are 95 %: {} worlds of luck{}.",
+        found.worlds,
+        match found.refits {
+            0 => "; what the world's makers assumed is not in them".into(),
+            refits => format!(", and {refits} refits to blocks of the log drawn anew"),
+        }
+    ));
+    Section { title: "Summary".into(), sentences, ..Section::default() }
+}
+
+fn off_by(check: &Check) -> String {
+    let unit = unit_of(&check.name);
+    let off = check.simulated.zip(check.logged).map(|(simulated, logged)| simulated - logged);
+    format!("{} is off by {}", check.name, difference(off, None, unit))
+}
+
+fn believed(found: &WhatIf) -> Option<Section> {
+    let believed = found.believed.as_ref()?;
+    let row = |check: &Check, unit: Unit| {
+        let range = check.range95.map_or("–".into(), |range| {
+            format!("{} – {}", plain(Some(range.low), unit), plain(Some(range.high), unit))
+        });
+        let verdict = match check.verdict {
+            Verdict::WithinSamplingError => "within sampling error".into(),
+            Verdict::Off => {
+                off_by(check).split_once(" is ").map_or(String::new(), |(_, off)| off.into())
+            }
+            Verdict::NotTold => "not told".into(),
+        };
+        vec![
+            check.name.clone(),
+            plain(check.logged, unit),
+            plain(check.simulated, unit),
+            range,
+            verdict,
+        ]
+    };
+    let unit = |check: &Check| {
+        if check.name.contains("per request") { Unit::Count } else { unit_of(&check.name) }
+    };
+    let rows = believed.checks.iter().chain(&believed.targets).map(|check| row(check, unit(check)));
+    let mut rows: Vec<Vec<String>> = rows.collect();
+    let off = believed.intervals.iter().filter(|check| check.verdict == Verdict::Off);
+    let worst: Vec<&Check> = off.clone().take(5).collect();
+    rows.extend(worst.iter().map(|check| row(check, Unit::Share)));
+    let all = believed.intervals.len();
+    Some(Section {
+        title: format!("Believe it? `{}` in the log and simulated", found.policies[0].name),
+        sentences: vec![format!(
+            "Success by interval: {} of {all} are outside their range; by chance alone about {:.0} would be.",
+            off.count(),
+            (all as f64 * 0.05).ceil()
+        )],
+        table: Some(Table {
+            head: ["", "log", "simulated", "95 % of courses", ""].map(str::to_owned).to_vec(),
+            rows,
+        }),
+        verbatim: None,
+    })
+}
+
+fn policies(found: &WhatIf) -> Section {
+    let mut head = vec![String::new()];
+    head.extend(found.policies.iter().map(|policy| policy.name.clone()));
+    let figures = found.policies[0].figures.iter().enumerate().map(|(i, first)| {
+        let of = |policy: &super::finding::PolicyFinding| {
+            let own = &policy.figures[i];
+            figure(own.value, own.ci95, unit_of(&own.name))
+        };
+        let cells = found.policies.iter().map(of);
+        [first.name.clone()].into_iter().chain(cells).collect()
+    });
+    let mut rows: Vec<Vec<String>> = figures.collect();
+    let impact = found
+        .policies
+        .iter()
+        .map(|policy| figure(policy.impact_minutes.value, policy.impact_minutes.ci95, Unit::Count));
+    rows.push(["impact_minutes".to_owned()].into_iter().chain(impact).collect());
+    let bills = found.policies.iter().map(|policy| plain(Some(policy.bill), Unit::Dollars));
+    rows.push(["bill".to_owned()].into_iter().chain(bills).collect());
+    Section {
+        title: "What each policy does".into(),
+        table: Some(Table { head, rows }),
+        ..Section::default()
+    }
+}
+
+fn changes(found: &WhatIf, i: usize) -> Section {
+    let policy = &found.policies[i];
+    let rows = policy.differences.iter().map(|change| {
+        let unit = unit_of(&change.name);
+        let clear = if change.clear { "clear" } else { "not clear" };
+        vec![
+            change.name.clone(),
+            difference(change.difference, change.ci95, unit),
+            clear.to_owned(),
+        ]
+    });
+    Section {
+        title: format!("`{}` against `{}`", policy.name, found.policies[0].name),
+        sentences: vec![format!(
+            "The same requests, weather and luck: {:.1} requests are answered that were not, {:.1} no longer.",
+            policy.saved, policy.lost
+        )],
+        table: Some(Table {
+            head: ["", "change", ""].map(str::to_owned).to_vec(),
+            rows: rows.collect(),
+        }),
+        verbatim: None,
+    }
+}
+
+/// Success over time, in pieces of as many intervals as make the table short.
+fn in_time(found: &WhatIf) -> Section {
+    let piece = found.in_time.len().div_ceil(MOST_ROWS).max(1);
+    let mut head = vec!["from".to_owned(), "requests".to_owned()];
+    if found.believed.is_some() {
+        head.push("log".into());
+    }
+    head.extend(found.policies.iter().map(|policy| policy.name.clone()));
+    let rows = found.in_time.chunks(piece).map(|intervals| {
+        let requests: f64 = intervals.iter().map(|interval| interval.requests).sum();
+        let weighted = |of: &dyn Fn(&super::finding::InTime) -> Option<f64>| {
+            let parts = intervals.iter().filter_map(|i| Some((of(i)?, i.requests)));
+            let (sum, all) =
+                parts.fold((0.0, 0.0), |(s, n), (share, count)| (s + share * count, n + count));
+            plain((all > 0.0).then(|| sum / all), Unit::Share)
+        };
+        let mut row = vec![clock(intervals[0].from_s as u64), format!("{requests:.0}")];
+        if found.believed.is_some() {
+            row.push(weighted(&|interval| interval.logged));
+        }
+        row.extend((0..found.policies.len()).map(|p| weighted(&|interval| interval.success[p])));
+        row
+    });
+    Section {
+        title: "Success over time".into(),
+        table: Some(Table { head, rows: rows.collect() }),
+        ..Section::default()
+    }
+}
+
+fn by_class(found: &WhatIf) -> Option<Section> {
+    if found.policies[0].by_class.len() < 2 {
+        return None;
+    }
+    let mut head = vec![String::new()];
+    head.extend(found.policies.iter().map(|policy| policy.name.clone()));
+    let rows = found.policies[0].by_class.iter().enumerate().map(|(i, class)| {
+        let cells = found.policies.iter().map(|policy| {
+            let own = &policy.by_class[i];
+            let success = figure(own.success.value, own.success.ci95, Unit::Share);
+            match &own.change {
+                Some(change) => format!(
+                    "{success} ({})",
+                    difference(change.difference, change.ci95, Unit::Share)
+                ),
+                None => success,
+            }
+        });
+        [class.class.clone()].into_iter().chain(cells).collect()
+    });
+    Some(Section {
+        title: "Success by route class".into(),
+        table: Some(Table { head, rows: rows.collect() }),
+        ..Section::default()
+    })
+}
+
+fn targets(found: &WhatIf) -> Section {
+    let head = ["target", "policy", "attempts", "failed", "bill"].map(str::to_owned).to_vec();
+    let mut rows = Vec::new();
+    for i in 0..found.policies[0].targets.len() {
+        for policy in &found.policies {
+            let target = &policy.targets[i];
+            rows.push(vec![
+                target.target.clone(),
+                policy.name.clone(),
+                format!("{:.0}", target.attempts),
+                format!("{:.0}", target.failed),
+                plain(Some(target.bill), Unit::Dollars),
+            ]);
+        }
+    }
+    Section {
+        title: "What goes where".into(),
+        table: Some(Table { head, rows }),
+        ..Section::default()
+    }
+}
+
+fn sensitivity(found: &WhatIf) -> Option<Section> {
+    if found.sensitivity.is_empty() {
+        return None;
+    }
+    let mut head = vec!["success if".to_owned()];
+    head.extend(found.policies.iter().map(|policy| policy.name.clone()));
+    head.push("who answers most".into());
+    let rows = found.sensitivity.iter().map(|case| {
+        let cells = case.success.iter().map(|success| plain(*success, Unit::Share));
+        let order = if case.same_order { "the same" } else { "ANOTHER" };
+        [case.what.clone()].into_iter().chain(cells).chain([order.to_owned()]).collect()
+    });
+    Some(Section {
+        title: "Worlds the log cannot tell from this one".into(),
+        table: Some(Table { head, rows: rows.collect() }),
+        ..Section::default()
+    })
+}
+
+fn stories(found: &WhatIf) -> Vec<Section> {
+    let of = |story: &super::finding::Story| Section {
+        title: format!("Request {}: {}", story.request, story.why),
+        verbatim: Some(story.told.clone()),
+        ..Section::default()
+    };
+    found.stories.iter().map(of).collect()
+}
+
+fn recommended(found: &WhatIf) -> Section {
+    let recommended = &found.recommended;
+    let mut sentences = match &recommended.policy {
+        Some(policy) => vec![format!("Change to `{policy}`.")],
+        None => vec!["No change is recommended.".to_owned()],
+    };
+    sentences.extend(recommended.because.iter().map(|because| format!("{because}.")));
+    let rows: Vec<Vec<String>> = recommended
+        .changes
+        .iter()
+        .map(|change| {
+            let of = |value: &Option<String>| value.clone().unwrap_or("–".into());
+            vec![change.field.clone(), of(&change.from), of(&change.to)]
+        })
+        .collect();
+    let table = (!rows.is_empty())
+        .then(|| Table { head: ["field", "now", "then"].map(str::to_owned).to_vec(), rows });
+    Section { title: "What to change".into(), sentences, table, verbatim: None }
+}

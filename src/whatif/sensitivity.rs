@@ -1,0 +1,91 @@
+//! Worlds that agree with the log as well, where it cannot tell them apart.
+
+use super::Question;
+use crate::scenario::{Domain, Scenario, WeatherSpec};
+
+/// What is taken otherwise.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Variant {
+    /// No failure sticks to its request.
+    Independent,
+    /// Every failure sticks to its request.
+    Stuck,
+    /// Fallbacks hold no more at one time than the log shows.
+    Full(String),
+    /// What befell one target befalls another, too.
+    DownToo(String),
+}
+
+impl Variant {
+    /// In words.
+    pub(super) fn words(&self) -> String {
+        match self {
+            Variant::Independent => "no failure sticks to its request".into(),
+            Variant::Stuck => "every failure sticks to its request".into(),
+            Variant::Full(targets) => format!("{targets}: no room for more than the log shows"),
+            Variant::DownToo(targets) => format!("{targets}"),
+        }
+    }
+}
+
+/// The worlds that are not run with the others.
+pub(super) fn worlds(question: &Question<'_>) -> Vec<(Variant, Scenario)> {
+    let mut worlds: Vec<(Variant, Scenario)> = Vec::new();
+    worlds.extend(full(question));
+    worlds.extend(down_too(question.scenario));
+    worlds
+}
+
+/// Targets that no class tries first, with as many slots as were in use in the busiest minute.
+fn full(question: &Question<'_>) -> Option<(Variant, Scenario)> {
+    let (fit, _) = question.log?;
+    let mut scenario = question.scenario.clone();
+    let tried_first = |name: &String| {
+        question.scenario.file.classes.values().any(|class| class.groups.primary.contains(name))
+    };
+    let mut named = Vec::new();
+    for target in &mut scenario.targets {
+        let Some(busiest) = fit.busiest(&target.name).filter(|_| !tried_first(&target.name)) else {
+            continue;
+        };
+        target.capacity.slots = libm::ceil(busiest).max(1.0) as u32;
+        target.capacity.queue = 0;
+        target.capacity.background_slots = 0;
+        named.push(target.name.clone());
+    }
+    (!named.is_empty()).then(|| (Variant::Full(named.join(", ")), scenario))
+}
+
+/// The target that weather hits hardest, and the first fallback beside it hit the same way.
+fn down_too(scenario: &Scenario) -> Option<(Variant, Scenario)> {
+    let share = |entry: &WeatherSpec| {
+        entry.effects.failures.as_ref().map_or(0.0, |failures| failures.share.from.as_f64())
+    };
+    let worst = scenario.file.weather.iter().max_by(|a, b| share(a).total_cmp(&share(b)))?;
+    let hit = worst.hits.target.clone()?;
+    let classes = scenario.file.classes.values();
+    let others = classes.flat_map(|class| {
+        class.groups.primary.iter().chain(class.groups.fallbacks.iter().flatten())
+    });
+    let other = others.filter(|name| **name != hit).min_by_key(|name| {
+        // The one that most often stands in.
+        scenario
+            .file
+            .classes
+            .values()
+            .position(|class| class.groups.fallbacks.iter().flatten().next() == Some(*name))
+            .unwrap_or(usize::MAX)
+    })?;
+    let mut changed = scenario.clone();
+    let copies =
+        scenario.file.weather.iter().filter(|entry| entry.hits.target.as_ref() == Some(&hit));
+    let copies: Vec<WeatherSpec> = copies
+        .map(|entry| WeatherSpec {
+            name: format!("{}-too", entry.name),
+            hits: Domain { target: Some(other.clone()), ..Domain::default() },
+            ..entry.clone()
+        })
+        .collect();
+    changed.file.weather.extend(copies);
+    Some((Variant::DownToo(format!("had {other} been hit as {hit} was")), changed))
+}

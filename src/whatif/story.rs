@@ -1,0 +1,23 @@
+//! The requests most worth a look, told under the policy in force and the candidate.
+
+use super::Question;
+use super::finding::Story;
+use super::requests::worth_a_look;
+use super::runs::Runs;
+use crate::explain::{Pick, explain};
+
+/// Up to three requests of the first world, under the first policy and the last.
+pub(super) fn stories(question: &Question<'_>, runs: &Runs) -> Vec<Story> {
+    let [first, .., last] = question.policies else { return Vec::new() };
+    let (Some(of_first), Some(of_last)) = (runs.outcomes.first(), runs.outcomes.last()) else {
+        return Vec::new();
+    };
+    let pair = [first.clone(), last.clone()];
+    let told = |(request, why): (u64, &str)| {
+        let pick = Pick::Request(request);
+        // A layer above may make another request of the same number: then nothing is told.
+        let told = explain(question.scenario, &pair, pick, question.options.seed, 0).ok()?;
+        Some(Story { request, why: why.into(), told: told.text() })
+    };
+    worth_a_look(of_first, of_last).into_iter().filter_map(told).collect()
+}

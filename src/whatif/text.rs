@@ -1,0 +1,82 @@
+//! The report for a terminal.
+
+use super::finding::WhatIf;
+use super::sections::{Section, Table, sections};
+
+/// The widest cell; longer ones are cut.
+const WIDEST: usize = 60;
+
+impl WhatIf {
+    /// For people. Lines end in a line feed; nothing depends on a terminal.
+    pub fn text(&self) -> String {
+        let mut out = format!(
+            "windtunnel {}\nworld      {} ({})\n",
+            self.windtunnel,
+            self.scenario,
+            &self.scenario_hash[..self.scenario_hash.len().min(12)]
+        );
+        if let Some(log) = &self.log {
+            out += &format!(
+                "log        {}: {} requests, {} attempts\n",
+                log.name, log.requests, log.attempts
+            );
+        }
+        for (i, policy) in self.policies.iter().enumerate() {
+            let role = if i == 0 && self.log.is_some() { ", in force" } else { "" };
+            out += &format!(
+                "policy     {} ({}{role})\n",
+                policy.name,
+                &policy.hash[..policy.hash.len().min(12)]
+            );
+        }
+        out +=
+            &format!("seed       {}, {} worlds, {} refits\n", self.seed, self.worlds, self.refits);
+        for section in sections(self) {
+            out += &section_text(&section);
+        }
+        out
+    }
+}
+
+fn section_text(section: &Section) -> String {
+    let mut out = format!("\n{}\n", section.title);
+    for sentence in &section.sentences {
+        out += &format!("  {sentence}\n");
+    }
+    if let Some(table) = &section.table {
+        out += &table_text(table);
+    }
+    if let Some(text) = &section.verbatim {
+        text.lines().for_each(|line| out += &format!("  {line}\n"));
+    }
+    out
+}
+
+fn table_text(table: &Table) -> String {
+    let cut = |cell: &String| -> String {
+        match cell.chars().count() > WIDEST {
+            true => cell.chars().take(WIDEST - 1).chain(['…']).collect(),
+            false => cell.clone(),
+        }
+    };
+    let rows: Vec<Vec<String>> = [&table.head]
+        .into_iter()
+        .chain(&table.rows)
+        .map(|row| row.iter().map(cut).collect())
+        .collect();
+    let columns = table.head.len();
+    let width = |c: usize| rows.iter().map(|row| row[c].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut out = String::new();
+    for row in &rows {
+        let cells = row.iter().zip(&widths).enumerate().map(|(c, (cell, width))| {
+            // Figures stand right, words left.
+            let words =
+                c == 0 || (c + 1 == columns && !cell.contains(|ch: char| ch.is_ascii_digit()));
+            if words { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+        });
+        let line = cells.collect::<Vec<_>>().join("   ");
+        out += &format!("  {}\n", line.trim_end());
+    }
+    out
+}

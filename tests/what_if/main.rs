@@ -1,0 +1,4 @@
+//! From a known world to its log, from the log to a fitted world, and what that says of policies.
+
+mod round_trip;
+mod worlds;

@@ -1,0 +1,74 @@
+//! Worlds that are known, and their logs.
+
+use std::fs;
+use std::io::Cursor;
+use std::path::Path;
+
+use tempfile::TempDir;
+use windtunnel::experiment::{NoObserver, Options, run};
+use windtunnel::fit::{Evidence, Fit};
+use windtunnel::library::load_policy;
+use windtunnel::log::{self, Format, Read};
+use windtunnel::report::{Ledger, RowFormat};
+use windtunnel::scenario::Scenario;
+use windtunnel_policy::config::Policy;
+
+/// A scenario and the folder its files are in.
+pub struct Known {
+    pub folder: TempDir,
+    pub scenario: Scenario,
+}
+
+/// The scenario of these files, the first of which it is.
+pub fn known(files: &[(&str, &str)]) -> Known {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for (name, text) in files {
+        fs::write(folder.path().join(name), text).expect("it can be written to");
+    }
+    let path = folder.path().join(files[0].0);
+    let scenario = Scenario::load(&path.display().to_string()).unwrap_or_else(|e| panic!("{e}"));
+    Known { folder, scenario }
+}
+
+pub fn policy(name: &str) -> Policy {
+    load_policy(name).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// What `--ledger` writes of this policy in these worlds.
+pub fn ledger(
+    scenario: &Scenario,
+    policy: &Policy,
+    seed: u64,
+    worlds: u32,
+    format: RowFormat,
+) -> Vec<u8> {
+    let options = Options { seed, worlds, resample: false, extremes: false, threads: None };
+    let folder = std::env::temp_dir();
+    let ledger = Ledger::new(Vec::new(), format, folder, scenario, &[policy.name.as_str()])
+        .expect("memory can be written to");
+    run(scenario, std::slice::from_ref(policy), None, &options, &ledger, &NoObserver)
+        .unwrap_or_else(|e| panic!("{e}"));
+    ledger.close().expect("memory can be written to")
+}
+
+/// What a log says, and the world fitted to it.
+pub fn fitted(bytes: &[u8], json: bool) -> (Read, Evidence, Fit) {
+    let mut evidence = Evidence::new();
+    let format = Format::Ledger { json };
+    let read = log::read("log", Cursor::new(bytes), format, |request| evidence.take(&request))
+        .unwrap_or_else(|e| panic!("{e}"));
+    evidence.finish();
+    let fit = Fit::of("fitted", "log", &read, &evidence);
+    (read, evidence, fit)
+}
+
+/// Writes the files of a fit, and loads them as a user would.
+pub fn written(fit: &Fit, evidence: &Evidence, folder: &Path) -> Scenario {
+    for file in fit.files(evidence) {
+        let path = folder.join(&file.path);
+        fs::create_dir_all(path.parent().expect("it has a folder")).expect("it can be made");
+        fs::write(path, file.text).expect("it can be written to");
+    }
+    let path = folder.join(fit.scenario_path());
+    Scenario::load(&path.display().to_string()).unwrap_or_else(|e| panic!("{e}"))
+}
