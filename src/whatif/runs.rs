@@ -6,7 +6,8 @@ use super::Question;
 use super::requests::{Outcomes, Watch};
 use super::sensitivity::{self, Variant};
 use crate::experiment::{
-    Experiment, ExperimentError, NoObserver, NoRecorder, Observer, Options, Recorder, RunId, run,
+    Experiment, ExperimentError, Extremes, NoObserver, NoRecorder, Observer, Options, Recorder,
+    RunId, run,
 };
 use crate::record::RunTotals;
 use crate::scenario::Scenario;
@@ -40,7 +41,7 @@ impl Runs {
     ) -> Result<Runs, ExperimentError> {
         let watched =
             Watched { policies: question.policies.len(), outcomes: Mutex::new(Vec::new()) };
-        let options = |worlds: u32, extremes: bool| Options {
+        let options = |worlds: u32, extremes: Extremes| Options {
             seed: question.options.seed,
             worlds,
             resample: false,
@@ -52,15 +53,21 @@ impl Runs {
                 scenario,
                 question.policies,
                 None,
-                &options(worlds, false),
+                &options(worlds, Extremes::Off),
                 &NoRecorder,
                 &NoObserver,
             )
         };
         let scenario = question.scenario;
         let worlds = question.options.worlds;
-        let main =
-            run(scenario, question.policies, None, &options(worlds, true), &watched, observer)?;
+        let main = run(
+            scenario,
+            question.policies,
+            None,
+            &options(worlds, Extremes::Counts),
+            &watched,
+            observer,
+        )?;
         let refits = match question.log {
             None => Vec::new(),
             Some((fit, evidence)) => (0..question.options.refits)

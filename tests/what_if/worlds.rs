@@ -5,7 +5,7 @@ use std::io::Cursor;
 use std::path::Path;
 
 use tempfile::TempDir;
-use windtunnel::experiment::{NoObserver, Options, run};
+use windtunnel::experiment::{Extremes, NoObserver, Options, run};
 use windtunnel::fit::{Evidence, Fit};
 use windtunnel::library::load_policy;
 use windtunnel::log::{self, Format, Read};
@@ -14,13 +14,13 @@ use windtunnel::scenario::Scenario;
 use windtunnel_policy::config::Policy;
 
 /// A scenario and the folder its files are in.
-pub struct Known {
-    pub folder: TempDir,
-    pub scenario: Scenario,
+pub(crate) struct Known {
+    pub(crate) folder: TempDir,
+    pub(crate) scenario: Scenario,
 }
 
 /// The scenario of these files, the first of which it is.
-pub fn known(files: &[(&str, &str)]) -> Known {
+pub(crate) fn known(files: &[(&str, &str)]) -> Known {
     let folder = tempfile::tempdir().expect("a temporary folder");
     for (name, text) in files {
         fs::write(folder.path().join(name), text).expect("it can be written to");
@@ -30,19 +30,19 @@ pub fn known(files: &[(&str, &str)]) -> Known {
     Known { folder, scenario }
 }
 
-pub fn policy(name: &str) -> Policy {
+pub(crate) fn policy(name: &str) -> Policy {
     load_policy(name).unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// What `--ledger` writes of this policy in these worlds.
-pub fn ledger(
+pub(crate) fn ledger(
     scenario: &Scenario,
     policy: &Policy,
     seed: u64,
     worlds: u32,
     format: RowFormat,
 ) -> Vec<u8> {
-    let options = Options { seed, worlds, resample: false, extremes: false, threads: None };
+    let options = Options { seed, worlds, resample: false, extremes: Extremes::Off, threads: None };
     let folder = std::env::temp_dir();
     let ledger = Ledger::new(Vec::new(), format, folder, scenario, &[policy.name.as_str()])
         .expect("memory can be written to");
@@ -52,7 +52,7 @@ pub fn ledger(
 }
 
 /// What a log says, and the world fitted to it.
-pub fn fitted(bytes: &[u8], json: bool) -> (Read, Evidence, Fit) {
+pub(crate) fn fitted(bytes: &[u8], json: bool) -> (Read, Evidence, Fit) {
     let mut evidence = Evidence::new();
     let format = Format::Ledger { json };
     let read = log::read("log", Cursor::new(bytes), format, |request| evidence.take(&request))
@@ -63,7 +63,7 @@ pub fn fitted(bytes: &[u8], json: bool) -> (Read, Evidence, Fit) {
 }
 
 /// Writes the files of a fit, and loads them as a user would.
-pub fn written(fit: &Fit, evidence: &Evidence, folder: &Path) -> Scenario {
+pub(crate) fn written(fit: &Fit, evidence: &Evidence, folder: &Path) -> Scenario {
     for file in fit.files(evidence) {
         let path = folder.join(&file.path);
         fs::create_dir_all(path.parent().expect("it has a folder")).expect("it can be made");
