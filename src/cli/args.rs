@@ -21,6 +21,10 @@ pub(super) enum Command {
     /// Put several policies through the same worlds of a scenario, and say which differences are
     /// clear.
     Compare(CompareArgs),
+    /// Run every variant of a policy on the same worlds, and show the Pareto front.
+    Sweep(SweepArgs),
+    /// Put the shards of a sweep together, or make tables and charts of one that is done.
+    Merge(MergeArgs),
     /// Put policies through the safety drills. Exit code 1 where one fails.
     Drill(DrillArgs),
     /// Check scenarios, policies and model cards without running anything.
@@ -361,4 +365,102 @@ pub(super) enum SchemaKind {
     Profile,
     /// Spaces of policies for `sweep`.
     Space,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct SweepArgs {
+    /// Scenarios: files, or names of shipped ones. `NAME=2` gives one twice the weight.
+    #[arg(required = true, value_name = "SCENARIO")]
+    pub(super) scenarios: Vec<String>,
+    /// What varies: a space file, or the name of a shipped one.
+    #[arg(long, short, value_name = "SPACE", required_unless_present = "vary")]
+    pub(super) space: Option<String>,
+    /// One more field that varies, such as 'backoff.base=50ms..2s:log' or 'attempts.max=1..4';
+    /// several times.
+    #[arg(long, value_name = "FIELD=VALUES")]
+    pub(super) vary: Vec<String>,
+    /// The policy that is varied: a file, or the name of a shipped one. Without it, the one the
+    /// space names, or `conservative`.
+    #[arg(long, short)]
+    pub(super) policy: Option<String>,
+    /// How variants are drawn.
+    #[arg(long, value_enum, default_value_t = Sample::Sobol)]
+    pub(super) sample: Sample,
+    /// How many variants to draw; a grid has as many as it has.
+    #[arg(long, default_value_t = 256, value_name = "COUNT")]
+    pub(super) variants: u64,
+    /// Seed of that draw, apart from the worlds' luck.
+    #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
+    pub(super) sample_seed: u64,
+    /// What is wanted of a policy: a measure, several times. `min:` or `max:` before it where it
+    /// is good neither way by itself. Without it, `success` and `cost_per_success`.
+    #[arg(long = "objective", value_name = "MEASURE")]
+    pub(super) objectives: Vec<String>,
+    /// Score each objective by the worst scenario instead of by weight, or by a share of the worst:
+    /// `--robust 25%`.
+    #[arg(long, value_name = "SHARE", num_args = 0..=1, default_missing_value = "worst")]
+    pub(super) robust: Option<String>,
+    /// How many worlds of each scenario, the same for every variant.
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(super) worlds: u32,
+    /// Seed of the worlds' luck.
+    #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
+    pub(super) seed: u64,
+    /// Also draw, for each world, stretches of the traffic and the incident's onset, severity and
+    /// duration within the scenario's ranges.
+    #[arg(long)]
+    pub(super) resample: bool,
+    /// Run one of several parts, such as 2/8; needs `--out FILE.sweep`, which `merge` puts together.
+    #[arg(long, value_name = "PART/PARTS")]
+    pub(super) shard: Option<String>,
+    /// Go on where an interrupted sweep of the same files and options ended.
+    #[arg(long)]
+    pub(super) resume: bool,
+    /// Check everything, say how many variants there are, and run nothing.
+    #[arg(long)]
+    pub(super) dry_run: bool,
+    /// Write the variant of this number as a policy file to standard output, and run nothing.
+    #[arg(long, value_name = "NUMBER")]
+    pub(super) show: Option<u64>,
+    /// Threads; the result does not depend on it. All cores where absent.
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(super) threads: Option<u16>,
+    #[command(flatten)]
+    pub(super) to: SweepOutputs,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct MergeArgs {
+    /// The `.sweep` files of all shards of one sweep, in any order; or a single one.
+    #[arg(required = true, value_name = "FILE")]
+    pub(super) files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(super) to: SweepOutputs,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct SweepOutputs {
+    /// Write the rows of all variants: .csv, .jsonl, .parquet, or .sweep, which can be resumed and
+    /// merged; several times.
+    #[arg(long, short, value_name = "FILE")]
+    pub(super) out: Vec<PathBuf>,
+    /// Draw the front, the fields' effects and a map of the two that matter most into this folder,
+    /// each as SVG and PNG.
+    #[arg(long, value_name = "FOLDER")]
+    pub(super) plot: Option<PathBuf>,
+    /// Print nothing but mistakes.
+    #[arg(long, short)]
+    pub(super) quiet: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(super) enum Sample {
+    /// Every combination.
+    Grid,
+    /// Each point by itself.
+    Random,
+    /// A Latin hypercube: each slice of each field holds one point.
+    Lhs,
+    /// Scrambled Sobol points, which leave no corner empty.
+    Sobol,
 }

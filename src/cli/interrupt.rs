@@ -16,6 +16,7 @@ static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 pub(super) enum First {
     EndsAtOnce,
     CompletesWorlds,
+    CompletesVariants,
 }
 
 /// Waits for interrupts from now on. Where that cannot be, they end the program as ever.
@@ -28,7 +29,8 @@ pub(super) fn watch(first: First) {
             }
             process::exit(INTERRUPTED.into());
         }
-        eprintln!("interrupted: worlds under way are completed; once more to end at once");
+        let what = if first == First::CompletesWorlds { "worlds" } else { "variants" };
+        eprintln!("interrupted: {what} under way are completed; once more to end at once");
     });
 }
 

@@ -11,10 +11,14 @@ mod explain;
 mod files;
 mod fit;
 mod interrupt;
+mod journal;
+mod merge;
 mod output;
 mod outputs;
 mod progress;
 mod same_file;
+mod sweep;
+mod sweep_outputs;
 mod verify;
 mod whatif;
 
@@ -35,6 +39,8 @@ pub(crate) fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Run(args) => experiment::run(&args),
         Command::Compare(args) => experiment::compare(&args),
+        Command::Sweep(args) => sweep::sweep(&args),
+        Command::Merge(args) => merge::merge(&args),
         Command::Drill(args) => drill::drill(&args),
         Command::Check { files, strict } => files::check(&files, strict),
         Command::List => files::list(),

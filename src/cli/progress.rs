@@ -15,12 +15,38 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub(super) struct Progress {
     begun: Instant,
     quiet: bool,
+    /// What the bar says.
+    template: &'static str,
     bar: OnceLock<ProgressBar>,
 }
 
 impl Progress {
     pub(super) fn new(quiet: bool) -> Progress {
-        Progress { begun: Instant::now(), quiet, bar: OnceLock::new() }
+        Progress::saying(quiet, "{wide_bar} {pos} of {len} runs")
+    }
+
+    /// Of a sweep, with its rate and the time left.
+    pub(super) fn of_variants(quiet: bool) -> Progress {
+        let says = "{wide_bar} {pos} of {len} variants, {per_sec}, {eta} left";
+        Progress::saying(quiet, says)
+    }
+
+    fn saying(quiet: bool, template: &'static str) -> Progress {
+        Progress { begun: Instant::now(), quiet, template, bar: OnceLock::new() }
+    }
+
+    /// So many of so many are done.
+    pub(super) fn at(&self, done: usize, of: usize) {
+        if self.quiet || self.begun.elapsed() < PATIENCE {
+            return;
+        }
+        // Draws nothing where standard error is no terminal.
+        let bar = self.bar.get_or_init(|| {
+            let style = ProgressStyle::with_template(self.template);
+            let style = style.expect("the template is a constant");
+            ProgressBar::new(of as u64).with_style(style)
+        });
+        bar.set_position(done as u64);
     }
 
     /// Takes the bar away.
@@ -33,16 +59,7 @@ impl Progress {
 
 impl Observer for Progress {
     fn done(&self, runs: usize, of: usize) {
-        if self.quiet || self.begun.elapsed() < PATIENCE {
-            return;
-        }
-        // Draws nothing where standard error is no terminal.
-        let bar = self.bar.get_or_init(|| {
-            let style = ProgressStyle::with_template("{wide_bar} {pos} of {len} runs")
-                .expect("the template is a constant");
-            ProgressBar::new(of as u64).with_style(style)
-        });
-        bar.set_position(runs as u64);
+        self.at(runs, of);
     }
 
     fn stop(&self) -> bool {

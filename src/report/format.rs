@@ -3,7 +3,7 @@
 use crate::stats::{Dimension, Estimate, Note, Paired, Verdict};
 
 /// A value with its interval, or the reason why there is none.
-pub(super) fn figure(estimate: &Estimate, dimension: Dimension) -> String {
+pub(crate) fn figure(estimate: &Estimate, dimension: Dimension) -> String {
     let Some(value) = estimate.value else {
         return format!("– ({})", estimate.note.map_or("no value".into(), short));
     };
@@ -29,14 +29,21 @@ pub(super) fn figure(estimate: &Estimate, dimension: Dimension) -> String {
 /// A difference with its sign, interval and verdict.
 pub(super) fn difference(paired: &Paired, dimension: Dimension) -> String {
     let Some(value) = paired.difference else { return "–".into() };
-    let scale = Scale::of_difference(dimension, value);
-    match (paired.verdict, paired.ci95) {
-        (Some(Verdict::Identical), _) => "identical".into(),
-        (Some(verdict), Some((lo, hi))) => {
-            let shown = scale.with_half(value, half_width(value, lo, hi), true);
-            format!("{shown} {}", mark(verdict))
+    match paired.verdict {
+        Some(Verdict::Identical) => "identical".into(),
+        Some(verdict) if paired.ci95.is_some() => {
+            format!("{} {}", change(value, paired.ci95, dimension), mark(verdict))
         }
-        _ => scale.with_unit(&signed(&scale.plain(value), value)),
+        _ => change(value, None, dimension),
+    }
+}
+
+/// A difference with its sign and, where there is one, its interval.
+pub(crate) fn change(value: f64, ci95: Option<(f64, f64)>, dimension: Dimension) -> String {
+    let scale = Scale::of_difference(dimension, value);
+    match ci95 {
+        Some((lo, hi)) => scale.with_half(value, half_width(value, lo, hi), true),
+        None => scale.with_unit(&signed(&scale.plain(value), value)),
     }
 }
 

@@ -3,6 +3,7 @@
 //! A [`Report`] is what was found, with all that is needed to name it. Its methods return text;
 //! writing it is the business of the command line.
 
+mod canvas;
 mod csv;
 mod drills;
 mod format;
@@ -22,12 +23,16 @@ mod tests;
 mod timeline;
 mod verdict;
 
+pub(crate) use canvas::{COLOURS, Picture, SHADE, fault, paint};
+pub use canvas::{PlotError, PlotFormat};
 pub use drills::{DrillReport, PolicyDrilled};
+pub(crate) use format::{change, figure};
 pub use latencies::{Cells, Latencies, LatencySink, Striking};
 pub use ledger::{LEDGER_COLUMNS, LEDGER_TENANT_COLUMNS, Ledger, LedgerSink};
 pub use lines::RowFormat;
+pub(crate) use notes::short_hash;
+pub(crate) use numbers::rounded;
 pub use page::{Extras, striking_requests};
-pub use plot::{PlotError, PlotFormat};
 pub use table::Parts;
 pub use timeline::TIMELINE_COLUMNS;
 

@@ -58,6 +58,6 @@ impl Report<'_> {
 }
 
 /// The first twelve digits of a hash, enough to tell files apart.
-pub(super) fn short_hash(hash: &str) -> &str {
+pub(crate) fn short_hash(hash: &str) -> &str {
     hash.get(..12).unwrap_or(hash)
 }

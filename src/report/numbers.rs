@@ -5,7 +5,7 @@
 const DIGITS: i32 = 8;
 
 /// An interval without the digits that differ between platforms, which lie far below its width.
-pub(super) fn rounded((lo, hi): (f64, f64)) -> (f64, f64) {
+pub(crate) fn rounded((lo, hi): (f64, f64)) -> (f64, f64) {
     let half = (hi - lo) / 2.0;
     if half == 0.0 || !half.is_finite() {
         return (lo, hi);

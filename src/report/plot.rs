@@ -1,66 +1,20 @@
 //! A chart of success over time, one line per policy, with the incidents shaded.
 
-use std::fmt;
-use std::path::Path;
-
 use plotters::coord::Shift;
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
-use plotters::style::{FontStyle, register_font};
 use windtunnel_policy::{Duration, Instant};
 
 use super::Report;
+use super::canvas::{COLOURS, Picture, PlotError, PlotFormat, SHADE, fault, paint};
 use super::notes::short_hash;
 
 /// Width and height in pixels.
 const SIZE: (u32, u32) = (1_200, 640);
-/// Okabe and Ito's colours, which people with any kind of colour vision tell apart.
-const COLOURS: [RGBColor; 7] = [
-    RGBColor(0, 114, 178),
-    RGBColor(213, 94, 0),
-    RGBColor(0, 158, 115),
-    RGBColor(204, 121, 167),
-    RGBColor(86, 180, 233),
-    RGBColor(230, 159, 0),
-    RGBColor(0, 0, 0),
-];
-const SHADE: RGBColor = RGBColor(120, 120, 120);
 /// Width of the strip that names the lines: beside the chart, where it hides none of them.
 const NAMES: u32 = 210;
 /// Longer names are cut.
 const LONGEST_NAME: usize = 20;
-
-/// How a chart is written.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum PlotFormat {
-    /// Lines and text that scale.
-    Svg,
-    /// Pixels.
-    Png,
-}
-
-impl PlotFormat {
-    /// The format of a file by its ending; `None` where the ending is neither.
-    pub fn of(path: &Path) -> Option<PlotFormat> {
-        match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
-            "svg" => Some(PlotFormat::Svg),
-            "png" => Some(PlotFormat::Png),
-            _ => None,
-        }
-    }
-}
-
-/// A chart that could not be drawn.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct PlotError(String);
-
-impl fmt::Display for PlotError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for PlotError {}
 
 impl Report<'_> {
     /// Success by interval of each policy, all worlds together, with the incidents shaded.
@@ -68,22 +22,17 @@ impl Report<'_> {
     /// # Errors
     /// The drawing library refuses.
     pub fn plot(&self, format: PlotFormat) -> Result<Vec<u8>, PlotError> {
-        // Text must be measured even for SVG; registering the same font again changes nothing.
-        register_font("sans-serif", FontStyle::Normal, dejavu::sans::regular())
-            .map_err(|_| PlotError("the font cannot be read".into()))?;
-        match format {
-            PlotFormat::Svg => {
-                let mut text = String::new();
-                draw(self, &SVGBackend::with_string(&mut text, SIZE).into_drawing_area())?;
-                Ok(text.into_bytes())
-            }
-            PlotFormat::Png => {
-                let mut pixels = vec![0; SIZE.0 as usize * SIZE.1 as usize * 3];
-                let backend = BitMapBackend::with_buffer(&mut pixels, SIZE);
-                draw(self, &backend.into_drawing_area())?;
-                encode(&pixels)
-            }
-        }
+        paint(self, format)
+    }
+}
+
+impl Picture for Report<'_> {
+    fn size(&self) -> (u32, u32) {
+        SIZE
+    }
+
+    fn draw<B: DrawingBackend>(&self, area: &DrawingArea<B, Shift>) -> Result<(), PlotError> {
+        draw(self, area)
     }
 }
 
@@ -200,19 +149,4 @@ fn spoken(length: Duration) -> String {
         us if us % 60_000_000 == 0 => format!("{} minutes", us / 60_000_000),
         us => format!("{} s", us as f64 / 1e6),
     }
-}
-
-fn encode(pixels: &[u8]) -> Result<Vec<u8>, PlotError> {
-    let mut bytes = Vec::new();
-    let mut encoder = png::Encoder::new(&mut bytes, SIZE.0, SIZE.1);
-    encoder.set_color(png::ColorType::Rgb);
-    encoder.set_depth(png::BitDepth::Eight);
-    let mut writer = encoder.write_header().map_err(fault)?;
-    writer.write_image_data(pixels).map_err(fault)?;
-    writer.finish().map_err(fault)?;
-    Ok(bytes)
-}
-
-fn fault(error: impl fmt::Display) -> PlotError {
-    PlotError(error.to_string())
 }

@@ -1,5 +1,7 @@
 //! A space held against a base policy: every variant of it, by its levels.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 use windtunnel_policy::config::Policy;
 
@@ -163,6 +165,13 @@ impl PolicySpace {
             }
         }
         fields
+    }
+
+    /// Values of a field, in the base and as dimensions set it: of every kind there is.
+    pub fn values_of(&self, field: &FieldPath) -> Vec<Cow<'_, Value>> {
+        let of_base = get(&self.document, field).map(Cow::Borrowed);
+        let set = self.dimensions.iter().flat_map(|dimension| dimension.values_of(field));
+        of_base.into_iter().chain(set).collect()
     }
 
     /// Levels in words: `backoff.base 317ms, attempts.max 4`.

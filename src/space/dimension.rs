@@ -1,7 +1,10 @@
 //! One thing that varies, checked.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
+use super::document::get;
 use super::expression::Expression;
 use super::file::{Space, Vary};
 use super::path::FieldPath;
@@ -21,6 +24,7 @@ pub struct Dimension {
     pub fields: Vec<FieldPath>,
     pub(super) domain: Domain,
     pub(super) when: Option<Expression>,
+    choice: bool,
     /// By field.
     leads: Vec<Vec<Leads>>,
 }
@@ -87,7 +91,8 @@ impl Dimension {
                 |NoSuchField { message, fix }| space.mistake(position, key, message).fix(fix);
             leads.push(schema_walk::steps(field).map_err(nowhere)?);
         }
-        Ok(Dimension { name, fields, domain, when, leads })
+        let choice = entry.choice.is_some();
+        Ok(Dimension { name, fields, domain, when, choice, leads })
     }
 
     /// How many values it has; `None` where it has as many as its unit is fine.
@@ -143,6 +148,26 @@ impl Dimension {
         matches!(self.domain, Domain::Range(_))
     }
 
+    /// True for a choice that has a name of its own, apart from the fields it sets.
+    pub fn is_choice(&self) -> bool {
+        self.choice
+    }
+
+    /// Every value that some level gives to the field of this path, or to one around it.
+    pub(super) fn values_of<'d>(&'d self, path: &FieldPath) -> Vec<Cow<'d, Value>> {
+        match &self.domain {
+            Domain::Range(span) => {
+                let same = self.fields[0] == *path;
+                same.then(|| Cow::Owned(span.value(span.low))).into_iter().collect()
+            }
+            Domain::Listed(values) => {
+                let sets = values.iter().flat_map(|(_, sets)| sets);
+                sets.filter_map(|(field, value)| within(value, &self.fields[*field], path))
+                    .collect()
+            }
+        }
+    }
+
     /// A level in words: the value, or the option's name.
     pub fn show(&self, level: u64) -> String {
         match &self.domain {
@@ -171,6 +196,12 @@ pub(super) fn text_of(value: &Value) -> String {
         Value::Null => "none".into(),
         other => other.to_string(),
     }
+}
+
+/// The part of `value`, which is set at `set`, that lies at `path`; `None` where it has none.
+fn within<'v>(value: &'v Value, set: &FieldPath, path: &FieldPath) -> Option<Cow<'v, Value>> {
+    let below = path.below(set)?;
+    below.map_or(Some(value), |below| get(value, &below)).map(Cow::Borrowed)
 }
 
 fn span(space: &Space, position: usize, entry: &Vary) -> Result<Span, InputError> {

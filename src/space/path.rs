@@ -49,6 +49,13 @@ impl FieldPath {
         &self.0
     }
 
+    /// This path from `around` on: `Some(None)` where they are the same, `None` where it does not
+    /// lie there.
+    pub(super) fn below(&self, around: &FieldPath) -> Option<Option<FieldPath>> {
+        let rest = self.0.strip_prefix(around.0.as_slice())?;
+        Some((!rest.is_empty()).then(|| FieldPath(rest.to_vec())))
+    }
+
     /// The path of the first `steps` steps, as text.
     pub(super) fn head(&self, steps: usize) -> String {
         text(&self.0[..steps])

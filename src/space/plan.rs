@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use super::around::{Applied, PolicySpace};
 use super::level::Levels;
@@ -24,7 +25,8 @@ pub struct Plan {
 }
 
 /// What was drawn, and what became of it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Tally {
     /// Points of the space that were looked at.
     pub drawn: u64,

@@ -2,10 +2,44 @@
 //!
 //! - [`Arena`] holds scenarios with their worlds, made once and shared by all policies;
 //! - [`in_order`] works through numbered jobs in parallel and hands over what comes of them in the
-//!   order of their numbers.
+//!   order of their numbers;
+//! - a [`Study`] is a sweep of which everything is checked and nothing has run; its [`Header`] names
+//!   all that its rows depend on;
+//! - a [`Runner`] makes the worlds and runs one [`Row`] for each variant;
+//! - [`Rows`] reads rows back from the file that a sweep keeps, to go on or to [`merge`] shards;
+//! - a [`Summary`] is what tables and charts need of them.
 
 mod arena;
+mod columns;
+mod effects;
+mod figures;
+mod front;
+mod header;
 mod in_order;
+mod merge;
+mod objective;
+mod plot;
+mod row;
+mod rows;
+mod runner;
+mod score;
+mod store;
+mod study;
+mod summary;
+mod text;
 
 pub use arena::{Arena, ArenaOptions, Stage, Weighted};
+pub use effects::{At, Bin, Effect, effect};
+pub use front::front;
+pub use header::{Counted, FieldColumn, FigureColumn, Header, Holds, Measured, Named, Shard};
 pub use in_order::in_order;
+pub use merge::{merge, together};
+pub use objective::{DEFAULT_OBJECTIVES, Goal, Objective};
+pub use plot::Chart;
+pub use row::{Figure, Row};
+pub use rows::{Table, TableFormat};
+pub use runner::Runner;
+pub use score::Aggregate;
+pub use store::{Rows, difference, to_line};
+pub use study::{Study, StudyOptions};
+pub use summary::{Point, Summary};

@@ -1,0 +1,132 @@
+//! Rows kept as they come, so that an interrupted sweep can go on.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{BufReader, BufWriter, ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+
+use windtunnel::input::InputError;
+use windtunnel::sweep::{Header, Row, Rows, Summary, difference, to_line};
+
+use super::output::cannot_write;
+
+/// The rows of a sweep so far, in a `.sweep` file where there is to be one.
+pub(super) struct Journal {
+    file: Option<(PathBuf, BufWriter<File>)>,
+    finished: usize,
+    /// What a table needs of them.
+    pub(super) summary: Summary,
+}
+
+impl Journal {
+    /// Begins a journal, or goes on with one.
+    ///
+    /// # Errors
+    /// There is one already and it is not to be gone on with, or it is of another sweep, or it
+    /// cannot be read or written.
+    pub(super) fn open(
+        path: Option<&Path>,
+        header: &Header,
+        resume: bool,
+    ) -> Result<Journal, InputError> {
+        let summary = Summary::new(header.clone());
+        let Some(path) = path else {
+            return match resume {
+                true => Err(InputError::new("--resume", "nothing was kept without `--out`")
+                    .fix("name the files of the interrupted sweep")),
+                false => Ok(Journal { file: None, finished: 0, summary }),
+            };
+        };
+        let failed = |error: std::io::Error| cannot_write(path, &error);
+        if resume && path.exists() {
+            if has_begun(path, header)? {
+                return Journal::go_on(path, summary);
+            }
+            fs::remove_file(path).map_err(failed)?;
+        }
+        let file = OpenOptions::new().write(true).create_new(true).open(path);
+        let file = file.map_err(|error| match error.kind() {
+            ErrorKind::AlreadyExists => {
+                InputError::new(path.display().to_string(), "is there, of an earlier sweep")
+                    .fix("go on with it by `--resume`, or remove it")
+            }
+            _ => failed(error),
+        })?;
+        let mut file = BufWriter::new(file);
+        let line = to_line(header);
+        file.write_all(line.as_bytes()).and_then(|()| file.flush()).map_err(failed)?;
+        Ok(Journal { file: Some((path.to_owned(), file)), finished: 0, summary })
+    }
+
+    fn go_on(path: &Path, mut summary: Summary) -> Result<Journal, InputError> {
+        let mut rows = read(path)?;
+        let name = path.display().to_string();
+        let (there, here) = (rows.header(), &summary.header);
+        if let Some(difference) = difference(here, there) {
+            return Err(InputError::new(name, format!("is of another sweep: {difference}"))
+                .fix("resume with the files and options it was begun with, or remove it"));
+        }
+        if there.shard != here.shard {
+            let message = format!("is shard {} of {}", there.shard.number, there.shard.of);
+            return Err(InputError::new(name, message).fix("resume the same shard"));
+        }
+        let mut finished = 0;
+        while let Some(row) = rows.next_row()? {
+            summary.add(&row);
+            finished += 1;
+        }
+        let failed = |error: std::io::Error| cannot_write(path, &error);
+        let file = OpenOptions::new().append(true).open(path).map_err(failed)?;
+        // A line that was cut short goes.
+        file.set_len(rows.bytes()).map_err(failed)?;
+        Ok(Journal { file: Some((path.to_owned(), BufWriter::new(file))), finished, summary })
+    }
+
+    /// How many rows there are.
+    pub(super) fn finished(&self) -> usize {
+        self.finished
+    }
+
+    /// Keeps a row, on disk before it returns.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub(super) fn add(&mut self, row: &Row) -> Result<(), InputError> {
+        if let Some((path, file)) = &mut self.file {
+            let line = to_line(row);
+            let written = file.write_all(line.as_bytes()).and_then(|()| file.flush());
+            written.map_err(|error| cannot_write(path, &error))?;
+        }
+        self.summary.add(row);
+        self.finished += 1;
+        Ok(())
+    }
+}
+
+/// False where a file was cut short in the middle of this header: nothing is in it yet.
+fn has_begun(path: &Path, header: &Header) -> Result<bool, InputError> {
+    let mut begin = Vec::new();
+    let whole = to_line(header);
+    let read =
+        File::open(path).and_then(|file| file.take(whole.len() as u64).read_to_end(&mut begin));
+    read.map_err(|error| cannot_read(path, &error))?;
+    Ok(begin.len() == whole.len() || !whole.as_bytes().starts_with(&begin))
+}
+
+/// The mistake of a file that cannot be read.
+fn cannot_read(path: &Path, error: &std::io::Error) -> InputError {
+    let name = path.display().to_string();
+    match error.kind() {
+        ErrorKind::NotFound => InputError::new(name, "no such file").fix("check the path"),
+        _ => InputError::new(name, format!("cannot be read: {error}")),
+    }
+}
+
+/// Opens a `.sweep` file for reading.
+///
+/// # Errors
+/// It cannot be read, or is none.
+pub(super) fn read(path: &Path) -> Result<Rows<BufReader<File>>, InputError> {
+    let name = path.display().to_string();
+    let file = File::open(path).map_err(|error| cannot_read(path, &error))?;
+    Rows::open(&name, BufReader::new(file))
+}

@@ -1,0 +1,168 @@
+//! The files a sweep, or a merge of its shards, writes.
+
+use std::fs;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+
+use windtunnel::input::InputError;
+use windtunnel::report::PlotFormat;
+use windtunnel::sweep::{Header, Row, Shard, Summary, Table, TableFormat};
+
+use super::args::SweepOutputs;
+use super::journal::{Journal, read};
+use super::output::{OutFile, cannot_write, folder_of, print, write_file};
+use super::same_file::refuse_overwriting;
+
+/// Where rows, table and charts go; everything that can be seen to fail was tried.
+pub(super) struct Outputs<'a> {
+    args: &'a SweepOutputs,
+    /// The `.sweep` file that stays.
+    kept: Option<PathBuf>,
+    tables: Vec<(PathBuf, TableFormat)>,
+    /// Where rows are kept while a sweep runs.
+    journal: Option<PathBuf>,
+}
+
+/// One table on its way into a file.
+pub(super) struct TableFile {
+    path: PathBuf,
+    table: Table<BufWriter<OutFile>>,
+}
+
+impl<'a> Outputs<'a> {
+    /// Checks where everything is to go. `read` are the files that are read meanwhile.
+    ///
+    /// # Errors
+    /// An ending says nothing, a file would be overwritten, or something cannot be written.
+    pub(super) fn open(
+        args: &'a SweepOutputs,
+        header: &Header,
+        read: &[PathBuf],
+    ) -> Result<Outputs<'a>, InputError> {
+        let mut outputs = Outputs { args, kept: None, tables: Vec::new(), journal: None };
+        let named: Vec<(&str, &Path)> =
+            args.out.iter().map(|path| ("--out", path.as_path())).collect();
+        refuse_overwriting(&named, read)?;
+        for path in &args.out {
+            if path.extension().is_some_and(|ending| ending == "sweep") {
+                if let Some(other) = outputs.kept.replace(path.clone()) {
+                    let message = format!("{} is named, too", other.display());
+                    return Err(InputError::new(path.display().to_string(), message)
+                        .fix("name one `.sweep` file"));
+                }
+                continue;
+            }
+            let format = TableFormat::of(path).ok_or_else(|| {
+                InputError::new(path.display().to_string(), "its ending names no format")
+                    .fix(format!("end it in {} or .sweep", TableFormat::ENDINGS))
+            })?;
+            outputs.tables.push((path.clone(), format));
+        }
+        outputs.journal = outputs.kept.clone().or_else(|| {
+            let (first, _) = outputs.tables.first()?;
+            let mut name = first.file_name()?.to_owned();
+            name.push(".sweep");
+            Some(folder_of(first).join(name))
+        });
+        // Whether they can be written is known now; they are made when there is something in them.
+        outputs.begin(header).map(drop)?;
+        if let Some(folder) = &args.plot {
+            fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
+        }
+        Ok(outputs)
+    }
+
+    /// Where rows are kept while they come; none where nothing is to be written.
+    pub(super) fn journal(&self) -> Option<&Path> {
+        self.journal.as_deref()
+    }
+
+    /// Begins every table.
+    ///
+    /// # Errors
+    /// One cannot be written.
+    pub(super) fn begin(&self, header: &Header) -> Result<Vec<TableFile>, InputError> {
+        let begin = |(path, format): &(PathBuf, TableFormat)| {
+            let out = BufWriter::new(OutFile::create(path)?);
+            let table = Table::new(out, *format, header).map_err(|e| cannot_write(path, &e))?;
+            Ok(TableFile { path: path.clone(), table })
+        };
+        self.tables.iter().map(begin).collect()
+    }
+
+    /// Begins the `.sweep` file that shards are put together in, if one is wanted.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub(super) fn whole(&self) -> Result<Option<OutFile>, InputError> {
+        self.kept.as_deref().map(OutFile::create).transpose()
+    }
+
+    /// Makes of the rows that were kept whatever is wanted.
+    ///
+    /// # Errors
+    /// Something cannot be written.
+    pub(super) fn write(&self, journal: Journal, complete: bool) -> Result<(), InputError> {
+        let Some(kept) = &self.journal else { return self.report(&journal.summary) };
+        let header = &journal.summary.header;
+        if !complete {
+            let (done, all) = (journal.finished(), header.shard.rows(header.variants).len());
+            eprintln!(
+                "interrupted: {done} of {all} rows are kept in {}; go on with `--resume`",
+                kept.display()
+            );
+            return Ok(());
+        }
+        if header.shard != Shard::WHOLE {
+            let Shard { number, of } = header.shard;
+            let rows = journal.finished();
+            let text = format!("shard {number} of {of}: {rows} rows in {}\n", kept.display());
+            return if self.args.quiet { Ok(()) } else { print(&text) };
+        }
+        let mut tables = self.begin(header)?;
+        let mut rows = read(kept)?;
+        while let Some(row) = rows.next_row()? {
+            tables.iter_mut().try_for_each(|table| table.write(&row))?;
+        }
+        for table in tables {
+            table.finish()?;
+        }
+        self.report(&journal.summary)?;
+        if self.kept.is_none() {
+            fs::remove_file(kept).map_err(|error| cannot_write(kept, &error))?;
+        }
+        Ok(())
+    }
+
+    /// Draws the charts and prints the table.
+    ///
+    /// # Errors
+    /// Something cannot be written.
+    pub(super) fn report(&self, summary: &Summary) -> Result<(), InputError> {
+        if let Some(folder) = &self.args.plot {
+            for (format, ending) in [(PlotFormat::Svg, "svg"), (PlotFormat::Png, "png")] {
+                for chart in summary.charts() {
+                    let path = folder.join(format!("{}.{ending}", chart.name));
+                    let file = OutFile::create(&path)?;
+                    let drawn = chart.draw(format).map_err(|error| {
+                        InputError::new(path.display().to_string(), error.to_string())
+                    })?;
+                    write_file(file, &drawn)?;
+                }
+            }
+        }
+        if self.args.quiet { Ok(()) } else { print(&summary.text()) }
+    }
+}
+
+impl TableFile {
+    pub(super) fn write(&mut self, row: &Row) -> Result<(), InputError> {
+        self.table.write(row).map_err(|error| cannot_write(&self.path, &error))
+    }
+
+    pub(super) fn finish(self) -> Result<(), InputError> {
+        let failed = |error: std::io::Error| cannot_write(&self.path, &error);
+        let out = self.table.finish().map_err(failed)?;
+        out.into_inner().map_err(|error| failed(error.into_error()))?.finish()
+    }
+}

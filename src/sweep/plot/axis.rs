@@ -1,0 +1,153 @@
+//! Axes: where values lie on them, and what is written beside them.
+
+use super::super::header::{Header, Holds, Measured};
+
+/// From this ratio of its ends on, an axis is logarithmic.
+const WIDE: f64 = 20.0;
+/// Longer names are cut in their middle.
+const LONGEST_NAME: usize = 34;
+
+/// What an axis shows.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Shows {
+    Share,
+    Seconds,
+    Dollars,
+    Number,
+}
+
+/// An axis of numbers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Axis {
+    shows: Shows,
+    logarithmic: bool,
+    /// The ends, where they lie.
+    pub(super) from: f64,
+    pub(super) to: f64,
+}
+
+impl Axis {
+    /// Wide enough for all of these, with some room.
+    pub(super) fn over(values: impl Iterator<Item = f64> + Clone, shows: Shows) -> Axis {
+        let low = values.clone().fold(f64::INFINITY, f64::min);
+        let high = values.fold(f64::NEG_INFINITY, f64::max);
+        let logarithmic = low > 0.0 && high / low > WIDE;
+        let mut axis = Axis { shows, logarithmic, from: 0.0, to: 1.0 };
+        if low <= high {
+            let (from, to) = (axis.place(low), axis.place(high));
+            let room = if from == to { from.abs().max(1e-9) * 0.05 } else { (to - from) * 0.06 };
+            (axis.from, axis.to) = (from - room, to + room);
+        }
+        axis
+    }
+
+    /// Where a value lies.
+    pub(super) fn place(&self, value: f64) -> f64 {
+        if self.logarithmic { libm::log10(value) } else { value }
+    }
+
+    /// What is written at a place, with as many digits as neighbours need to differ.
+    pub(super) fn label(&self, place: f64) -> String {
+        if self.logarithmic {
+            return shown(libm::pow(10.0, place), self.shows, None);
+        }
+        shown(place, self.shows, Some((self.to - self.from).abs()))
+    }
+}
+
+impl Shows {
+    pub(super) fn of_objective(header: &Header, objective: usize) -> Shows {
+        let (score, _) = header.objective_columns()[objective];
+        match header.figures[score].dimension {
+            Measured::Share => Shows::Share,
+            Measured::Seconds => Shows::Seconds,
+            Measured::Dollars => Shows::Dollars,
+            Measured::Count => Shows::Number,
+        }
+    }
+
+    pub(super) fn of_field(holds: Holds) -> Shows {
+        match holds {
+            Holds::Seconds => Shows::Seconds,
+            Holds::Dollars => Shows::Dollars,
+            Holds::Share => Shows::Share,
+            Holds::Number | Holds::Truth | Holds::Text => Shows::Number,
+        }
+    }
+}
+
+/// The objective's name and unit, for beside an axis.
+pub(super) fn title(header: &Header, objective: usize) -> String {
+    let (score, _) = header.objective_columns()[objective];
+    let figure = &header.figures[score];
+    let unit = match figure.dimension {
+        Measured::Share => "%",
+        Measured::Dollars => "$",
+        _ => figure.unit.as_str(),
+    };
+    let name = figure.name.strip_prefix("score/").unwrap_or(&figure.name);
+    format!("{name} ({unit})")
+}
+
+/// A field's name and unit, for beside an axis.
+pub(super) fn field_title(header: &Header, field: usize) -> String {
+    let column = &header.fields[field];
+    let name = cut(&column.name);
+    match column.holds {
+        Holds::Seconds => format!("{name} (s)"),
+        Holds::Dollars => format!("{name} ($)"),
+        Holds::Share => format!("{name} (%)"),
+        Holds::Number | Holds::Truth | Holds::Text => name,
+    }
+}
+
+/// A name that fits beside a panel: its end tells most.
+pub(super) fn cut(name: &str) -> String {
+    let length = name.chars().count();
+    if length <= LONGEST_NAME {
+        return name.into();
+    }
+    let end: String = name.chars().skip(length - (LONGEST_NAME - 1)).collect();
+    format!("…{end}")
+}
+
+/// A value; `within` is the width of what it is shown among.
+pub(super) fn shown(value: f64, shows: Shows, within: Option<f64>) -> String {
+    let scaled = if shows == Shows::Share { value * 100.0 } else { value };
+    let within = within.map(|w| if shows == Shows::Share { w * 100.0 } else { w });
+    // Two digits of the width, or of the value itself.
+    let of = within.unwrap_or(scaled.abs());
+    let digits = if of > 0.0 { 1 - libm::floor(libm::log10(of)) as i32 } else { 0 };
+    let text = format!("{scaled:.*}", digits.clamp(0, 9) as usize);
+    let text = match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    };
+    if text == "-0" { "0".into() } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_have_the_digits_that_neighbours_need() {
+        let axis = Axis::over([0.9951, 0.9982].into_iter(), Shows::Share);
+        assert_eq!(axis.label(0.997), "99.7");
+        assert_eq!(axis.label(0.9965), "99.65");
+        let wide = Axis::over([0.01, 100.0].into_iter(), Shows::Seconds);
+        assert_eq!(wide.place(10.0), 1.0);
+        assert_eq!(wide.label(0.5), "3.2");
+        let flat = Axis::over([2.0, 2.0].into_iter(), Shows::Number);
+        assert!(flat.from < 2.0 && flat.to > 2.0);
+        let none = Axis::over([].into_iter(), Shows::Number);
+        assert_eq!((none.from, none.to), (0.0, 1.0));
+    }
+
+    #[test]
+    fn long_names_keep_their_end() {
+        assert_eq!(cut("backoff.base"), "backoff.base");
+        let long = cut("breakers[0].trip[0].rate_over_time.failures");
+        assert!(long.chars().count() == LONGEST_NAME && long.ends_with(".failures"), "{long}");
+    }
+}

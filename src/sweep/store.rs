@@ -1,0 +1,117 @@
+//! `.sweep` files: a header and a row on each line, as far as a sweep has come.
+//!
+//! Rows are in the order of their numbers without a gap, so the file says by its length where to go
+//! on. A last line that was cut short is not counted.
+
+use std::io::BufRead;
+
+use super::header::Header;
+use super::row::Row;
+use crate::input::InputError;
+
+/// Why a `.sweep` file cannot be used.
+fn broken(name: &str, line: u64, message: impl Into<String>) -> InputError {
+    InputError::new(name, message).at(line, 1, "")
+}
+
+/// Reads a `.sweep` file row by row.
+pub struct Rows<R> {
+    name: String,
+    reader: R,
+    header: Header,
+    line: u64,
+    bytes: u64,
+    expected: Box<dyn Iterator<Item = u64> + Send>,
+}
+
+impl<R: BufRead> Rows<R> {
+    /// Reads the header.
+    ///
+    /// # Errors
+    /// The file cannot be read, or begins with no header of this version.
+    pub fn open(name: &str, mut reader: R) -> Result<Rows<R>, InputError> {
+        let text = line(name, &mut reader)?.ok_or_else(|| {
+            broken(name, 1, "holds no header")
+                .fix("it is no `.sweep` file, or was cut short at once")
+        })?;
+        let header: Header = serde_json::from_str(&text).map_err(|_| {
+            broken(name, 1, "is no `.sweep` file of this version")
+                .fix("name a file that `sweep --out FILE.sweep` has written")
+        })?;
+        let expected = Box::new(header.shard.rows(header.variants));
+        let bytes = text.len() as u64 + 1;
+        Ok(Rows { name: name.into(), reader, header, line: 1, bytes, expected })
+    }
+
+    /// The header.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// How many bytes the lines read so far take.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The next row; `None` at the end, and before a line that was cut short.
+    ///
+    /// # Errors
+    /// The file cannot be read, or a line is no row, or not the one that is due.
+    pub fn next_row(&mut self) -> Result<Option<Row>, InputError> {
+        let Some(text) = line(&self.name, &mut self.reader)? else { return Ok(None) };
+        self.line += 1;
+        let row: Row = serde_json::from_str(&text)
+            .map_err(|_| broken(&self.name, self.line, "is no row of a sweep"))?;
+        let due = self.expected.next();
+        if due != Some(row.variant) {
+            let due = due.map_or("no row".into(), |number| format!("row {number}"));
+            let message = format!("expected {due}, found row {}", row.variant);
+            return Err(broken(&self.name, self.line, message));
+        }
+        let shape = (row.fields.len(), row.figures.len());
+        if shape != (self.header.fields.len(), self.header.figures.len()) {
+            return Err(broken(&self.name, self.line, "has other columns than its header"));
+        }
+        self.bytes += text.len() as u64 + 1;
+        Ok(Some(row))
+    }
+
+    /// True where every row of the file's shard was read.
+    pub fn is_complete(&self) -> bool {
+        let rows = self.header.shard.rows(self.header.variants).len() as u64;
+        self.line == rows + 1
+    }
+}
+
+/// A whole line without its line feed; `None` at the end or where the line has none.
+fn line(name: &str, reader: &mut impl BufRead) -> Result<Option<String>, InputError> {
+    let mut text = String::new();
+    let failed = |error: std::io::Error| InputError::new(name, format!("cannot be read: {error}"));
+    reader.read_line(&mut text).map_err(failed)?;
+    Ok(text.strip_suffix('\n').map(str::to_owned))
+}
+
+/// A header or a row as a line.
+pub fn to_line(value: &impl serde::Serialize) -> String {
+    let mut text = serde_json::to_string(value).expect("headers and rows are plain data");
+    text.push('\n');
+    text
+}
+
+/// What differs between two headers, shards apart, in words; `None` where nothing does.
+pub fn difference(a: &Header, b: &Header) -> Option<String> {
+    let plain = |header: &Header| serde_json::to_value(header).expect("a header is plain data");
+    let (a, b) = (plain(a), plain(b));
+    let fields = a.as_object()?;
+    fields.iter().find_map(|(name, value)| {
+        let other = b.get(name)?;
+        if name == "shard" || value == other {
+            return None;
+        }
+        let short = |value: &serde_json::Value| {
+            let text: String = value.to_string().chars().take(80).collect();
+            text
+        };
+        Some(format!("`{name}` is {} here and {} there", short(value), short(other)))
+    })
+}

@@ -1,0 +1,75 @@
+//! What a table and charts need of a sweep: a point for each row.
+
+use serde_json::Value;
+
+use super::front::front;
+use super::header::Header;
+use super::objective::Objective;
+use super::row::{Figure, Row};
+
+/// A variant's cells and objectives.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Point {
+    /// Its number; the base is 0.
+    pub variant: u64,
+    /// Its cells, by the header's fields.
+    pub fields: Vec<Value>,
+    /// By objective.
+    pub scores: Vec<Figure>,
+    /// By objective, its difference to the base.
+    pub differences: Vec<Figure>,
+}
+
+/// A sweep's points, in the order of their numbers.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Summary {
+    /// What was run.
+    pub header: Header,
+    /// One for each row so far.
+    pub points: Vec<Point>,
+    /// The number of a variant that charts mark as recommended.
+    pub recommended: Option<u64>,
+}
+
+impl Summary {
+    /// Of no row yet.
+    pub fn new(header: Header) -> Summary {
+        Summary { header, points: Vec::new(), recommended: None }
+    }
+
+    /// Adds a row.
+    pub fn add(&mut self, row: &Row) {
+        let columns = self.header.objective_columns();
+        self.points.push(Point {
+            variant: row.variant,
+            fields: row.fields.clone(),
+            scores: columns.iter().map(|(score, _)| row.figures[*score]).collect(),
+            differences: columns.iter().map(|(_, difference)| row.figures[*difference]).collect(),
+        });
+    }
+
+    /// The positions of the points nothing beats, the best in the first objective first.
+    pub fn front(&self) -> Vec<usize> {
+        let all: Vec<usize> = (0..self.header.objectives.len()).collect();
+        self.front_of(&all)
+    }
+
+    /// The same in some of the objectives, by position.
+    pub fn front_of(&self, wanted: &[usize]) -> Vec<usize> {
+        let objectives: Vec<Objective> =
+            wanted.iter().map(|&at| self.header.objectives[at].clone()).collect();
+        let scores = |point: &Point| wanted.iter().map(|&at| point.scores[at].value()).collect();
+        let scores: Vec<Vec<Option<f64>>> = self.points.iter().map(scores).collect();
+        front(&scores, &objectives)
+    }
+
+    /// The base's point, where it is among them.
+    pub fn base(&self) -> Option<&Point> {
+        self.points.first().filter(|point| point.variant == 0)
+    }
+
+    /// True where every row is there.
+    pub fn is_complete(&self) -> bool {
+        self.points.len() as u64 == self.header.variants + 1
+    }
+}

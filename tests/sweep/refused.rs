@@ -1,0 +1,83 @@
+//! What cannot be swept, merged or resumed: one message, exit code 2, nothing written.
+
+use super::{SWEEP, folder, sweep, there, windtunnel};
+
+fn refused(folder: &tempfile::TempDir, words: &[&str], wanted: &str) {
+    let output = windtunnel(folder, words);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{words:?}: {told}");
+    assert!(told.contains(wanted), "{words:?}: expected {wanted:?} in\n{told}");
+    assert!(!told.contains("panicked"), "{told}");
+}
+
+#[test]
+#[rustfmt::skip]
+fn sweeps_that_cannot_be() {
+    let folder = folder();
+    for (more, wanted) in [
+        (&["--vary", "backof.base=1s..2s"][..], "did you mean `backoff`?"),
+        (&["--vary", "timeouts.first_token"], "has no `=`"),
+        (&["--vary", "timeouts.first_token=2s..1s"], "`2s` is not below `1s`"),
+        (&["--vary", "timeouts.first_token=1s..2s:fast"], "`fast` is neither"),
+        (&["--vary", "envelope.min_useful=1s..9s:4000", "--sample", "grid"], "a grid needs a number of values of `backoff.base`"),
+        (&["--vary", "attempts.max_same_target=0,1"], "attempts.max_same_target"),
+        (&["--objective", "succes"], "did you mean `success`?"),
+        (&["--objective", "recovered_by_retry"], "write `min:recovered_by_retry` or `max:recovered_by_retry`"),
+        (&["--objective", "success", "--objective", "success"], "is given twice"),
+        (&["--robust"], "there is one scenario"),
+        (&["--shard", "3/2", "--out", "x.sweep"], "expected a shard such as 2/8"),
+        (&["--shard", "1/2"], "a shard writes one file"),
+        (&["--shard", "1/2", "--out", "x.csv"], "a shard alone makes no table"),
+        (&["--resume"], "nothing was kept without `--out`"),
+        (&["--out", "x.txt"], "end it in .csv, .jsonl, .parquet or .sweep"),
+        (&["--out", "a.sweep", "--out", "b.sweep"], "name one `.sweep` file"),
+        (&["--out", "nowhere/x.csv"], "there is no such directory"),
+        (&["--out", "small.yaml"], "is read as"),
+        (&["--show", "99"], "there is no variant 99"),
+        (&["--policy", "no-such-policy"], "no shipped policy of this name"),
+    ] {
+        refused(&folder, &[&SWEEP, more].concat(), wanted);
+    }
+    refused(&folder, &["sweep", "small.yaml", "small.yaml", "--vary", "attempts.max=1..2"], "is given twice");
+    refused(&folder, &["sweep", "small.yaml", "--vary", "attempts.max=1..2", "--variants", "70000"], "the Sobol sequence has 65536");
+    refused(&folder, &["sweep", "small.yaml=0", "--vary", "attempts.max=1..2"], "a number above 0");
+    for left in ["x.sweep", "x.csv", "x.csv.sweep", "a.sweep", "b.sweep"] {
+        assert!(!there(&folder, left), "{left} is left over");
+    }
+}
+
+#[test]
+fn shards_and_journals_that_do_not_fit() {
+    let folder = folder();
+    sweep(&folder, &["--shard", "1/2", "--out", "one.sweep"]);
+    sweep(&folder, &["--shard", "2/2", "--out", "two.sweep"]);
+    sweep(&folder, &["--shard", "2/2", "--out", "seed.sweep", "--seed", "2"]);
+    sweep(&folder, &["--shard", "2/3", "--out", "third.sweep"]);
+    let whole = std::fs::read_to_string(folder.path().join("two.sweep")).unwrap();
+    let cut = whole.trim_end().rfind('\n').unwrap() + 1;
+    std::fs::write(folder.path().join("short.sweep"), &whole[..cut]).unwrap();
+    std::fs::write(folder.path().join("noise.sweep"), "{}\n").unwrap();
+    std::fs::write(folder.path().join("empty.sweep"), "").unwrap();
+    for (files, wanted) in [
+        (&["one.sweep"][..], "shard 2 of 2 is missing"),
+        (&["one.sweep", "one.sweep"], "is shard 1 of 2, as one.sweep is"),
+        (&["one.sweep", "seed.sweep"], "`seed` is 2 here and 1 there"),
+        (&["one.sweep", "third.sweep"], "is shard 2 of 3, but one.sweep is one of 2"),
+        (&["one.sweep", "short.sweep"], "short.sweep: is not complete"),
+        (&["noise.sweep"], "is no `.sweep` file of this version"),
+        (&["empty.sweep"], "holds no header"),
+        (&["missing.sweep"], "no such file"),
+        (&["small.yaml"], "is no `.sweep` file of this version"),
+    ] {
+        let words = [&["merge"], files, &["--out", "merged.csv"]].concat();
+        refused(&folder, &words, wanted);
+        assert!(!there(&folder, "merged.csv"), "{files:?}");
+    }
+    let again = |more: &[&str], wanted| refused(&folder, &[&SWEEP, more].concat(), wanted);
+    again(&["--out", "one.sweep"], "go on with it by `--resume`, or remove it");
+    again(&["--out", "one.sweep", "--resume"], "is shard 1 of 2");
+    again(
+        &["--out", "one.sweep", "--resume", "--shard", "1/2", "--seed", "3"],
+        "`seed` is 3 here and 1 there",
+    );
+}
