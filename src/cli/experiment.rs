@@ -3,6 +3,7 @@
 use std::io::BufWriter;
 use std::path::PathBuf;
 
+use rayon::ThreadPool;
 use windtunnel::experiment::{
     Experiment, ExperimentError, Extremes, Findings, NoRecorder, Options, Recorder, SplitFindings,
     run as run_experiment, split as run_split,
@@ -135,7 +136,8 @@ impl Task<'_> {
             eprintln!("interrupted before any world was complete: nothing is written");
             return Ok(if gates.is_empty() { INTERRUPTED } else { UNDECIDED });
         };
-        let mut findings = Findings::of(&experiment, &catalogue, &gates).map_err(|no_base| {
+        let read = || Findings::of(&experiment, &catalogue, &gates);
+        let mut findings = self.pool(&options)?.install(read).map_err(|no_base| {
             InputError::new("--gate", format!("`{}`: there is no base", no_base.gate))
                 .fix("compare two policies, or give a limit of its own")
         })?;
@@ -158,6 +160,12 @@ impl Task<'_> {
             0 if cut_short => INTERRUPTED,
             code => code,
         })
+    }
+
+    fn pool(&self, options: &Options) -> Result<ThreadPool, InputError> {
+        let failed =
+            |e: ExperimentError| InputError::new(&self.scenario.source.name, e.to_string());
+        options.pool().map_err(failed)
     }
 
     /// Runs it, and writes the ledger, if one is wanted, on the way. `None` where an interrupt

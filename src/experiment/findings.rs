@@ -1,5 +1,7 @@
 //! What an experiment found: figures, differences, and how far they depend on stickiness.
 
+use rayon::prelude::*;
+
 use super::{Experiment, PolicyRuns, Ranking, Setting, SplitFindings};
 use crate::measures::{Catalogue, Measure, Reading, Runs};
 use crate::stats::{
@@ -69,7 +71,7 @@ pub struct NoBase {
 }
 
 impl Findings {
-    /// Reads every measure of an experiment and judges the gates.
+    /// Reads every measure of an experiment, policy by policy in parallel, and judges the gates.
     ///
     /// # Errors
     /// A gate names `base`, but there is one policy only.
@@ -81,10 +83,10 @@ impl Findings {
         let single = experiment.single.as_deref();
         let read: Vec<Vec<Reading>> = experiment
             .policies
-            .iter()
+            .par_iter()
             .map(|policy| readings(catalogue, &Runs::overall(&policy.worlds, single)))
             .collect();
-        let policies = experiment.policies.iter().zip(&read).enumerate();
+        let policies = experiment.policies.par_iter().zip(&read).enumerate();
         let policies = policies.map(|(position, (policy, readings))| PolicyFindings {
             name: policy.name.clone(),
             hash: policy.hash.clone(),

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
+use rayon::ThreadPool;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use windtunnel_policy::config::{Policy, Problem};
@@ -28,6 +29,18 @@ pub struct Options {
     pub extremes: Extremes,
     /// Threads; as many as there are cores where absent. Results do not depend on it.
     pub threads: Option<usize>,
+}
+
+impl Options {
+    /// The threads it asks for.
+    ///
+    /// # Errors
+    /// They cannot be started.
+    pub fn pool(&self) -> Result<ThreadPool, ExperimentError> {
+        let threads = self.threads.unwrap_or(0);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        pool.map_err(|error| ExperimentError::Threads(error.to_string()))
+    }
 }
 
 /// What an experiment finds out of the policies where failures stick otherwise than declared.
@@ -155,8 +168,7 @@ pub fn run<R: Recorder>(
     let single = single.filter(|_| twin.is_none());
     let single = single.map(|policy| Bench::at_reference(scenario, policy)).transpose()?;
     let jobs = Jobs { scenario, benches: &benches, single: single.as_ref(), options, recorder };
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads.unwrap_or(0)).build();
-    let pool = pool.map_err(|error| ExperimentError::Threads(error.to_string()))?;
+    let pool = options.pool()?;
     let worlds = pool.install(|| jobs.all(observer));
     let mut experiment = gather(scenario, policies, worlds)?;
     if let Some(twin) = twin {

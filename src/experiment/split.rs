@@ -74,8 +74,7 @@ pub fn split(
     observer: &dyn Observer,
     catalogue: &Catalogue,
 ) -> Result<SplitFindings, ExperimentError> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads.unwrap_or(0)).build();
-    let pool = pool.map_err(|error| ExperimentError::Threads(error.to_string()))?;
+    let pool = options.pool()?;
     let (done, all) = (AtomicUsize::new(0), worlds.len());
     let runs: Result<Vec<InWorld>, ExperimentError> = pool.install(|| {
         let one = |&world: &u32| {

@@ -42,6 +42,10 @@ impl Heads {
             let other = winners[node ^ 1];
             winner = if other.0 < winner.0 { other } else { winner };
             node /= 2;
+            if winners[node] == winner {
+                // Further up nothing changes.
+                return;
+            }
         }
         winners[1] = winner;
     }

@@ -58,6 +58,9 @@ impl Simulation<'_> {
 
     /// Does what the router said.
     pub(super) fn carry_out(&mut self, now: Instant, world: &World, sink: &mut impl Sink) {
+        if self.actions.is_empty() {
+            return;
+        }
         let mut actions = std::mem::take(&mut self.actions);
         for action in &actions {
             match *action {

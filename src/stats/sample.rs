@@ -31,7 +31,8 @@ enum Kind<'a> {
     Quantile { p: f64, unanswered: Vec<Hits>, pooled: Pooled<'a> },
 }
 
-type Pooled<'a> = Box<dyn Fn(Option<usize>) -> Option<f64> + 'a>;
+/// Samples of several policies are made in parallel.
+type Pooled<'a> = Box<dyn Fn(Option<usize>) -> Option<f64> + Send + Sync + 'a>;
 
 impl<'a> Sample<'a> {
     /// A ratio of sums, Σ numerator ÷ Σ denominator, resting on `requests` in
@@ -64,7 +65,7 @@ impl<'a> Sample<'a> {
     pub fn quantile(
         p: f64,
         unanswered: Vec<Hits>,
-        pooled: impl Fn(Option<usize>) -> Option<f64> + 'a,
+        pooled: impl Fn(Option<usize>) -> Option<f64> + Send + Sync + 'a,
     ) -> Sample<'a> {
         assert!(0.0 < p && p < 1.0, "a quantile lies strictly between 0 and 1");
         assert!(unanswered.iter().all(|w| w.hits <= w.of), "more unanswered than requests");
