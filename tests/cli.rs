@@ -311,6 +311,22 @@ fn reports_of_a_run_a_split_and_gates() {
 }
 
 #[test]
+fn drills_have_a_report_too() {
+    let folder = folder();
+    let bad = include_str!("drills/bad/primary-down.yaml");
+    fs::write(folder.path().join("bad.yaml"), bad).unwrap();
+    let words = ["drill", "bad.yaml", "conservative", "--drill", "primary-down", "--quiet"];
+    assert_eq!(code(&folder, &[&words[..], &["--report", "drills.md"]].concat()), 1);
+    let text = fs::read_to_string(folder.path().join("drills.md")).unwrap();
+    let parts = ["# Safety drills of 2 policies\n", "0 of 1 passed | 1 FAILED", "- To do: "];
+    let more = ["windtunnel explain primary-down", "windtunnel drill bad.yaml conservative"];
+    for part in parts.into_iter().chain(more) {
+        assert!(text.contains(part), "{part} is not in\n{text}");
+    }
+    assert_eq!(code(&folder, &[&words[..], &["--report", "drills.pdf"]].concat()), 2);
+}
+
+#[test]
 fn png_charts_are_pictures() {
     let folder = folder();
     assert_eq!(compare(&folder, &["--quiet", "--plot", "chart.png"]).stdout, b"");

@@ -1,6 +1,6 @@
 //! The command that makes the same document again, as a shell takes it.
 
-use super::args::{Common, CompareArgs, RunArgs};
+use super::args::{Common, CompareArgs, DrillArgs, RunArgs};
 
 /// A command with its words quoted as needed. What changes no figure (threads, other outputs) is
 /// left out, so that it does not change the document either.
@@ -21,6 +21,16 @@ impl Again {
         args.policies.iter().for_each(|policy| again.option("--policy", policy));
         args.split.iter().for_each(|split| again.option("--split", &split.to_string()));
         again.common(args.worlds, &args.common);
+        again
+    }
+
+    /// That of drills.
+    pub(super) fn drill(args: &DrillArgs) -> Again {
+        let mut again = Again(vec!["windtunnel".into(), "drill".into()]);
+        again.0.extend(args.policies.iter().map(|policy| quoted(policy)));
+        args.drills.iter().for_each(|drill| again.option("--drill", drill));
+        again.option("--seed", &args.seed.to_string());
+        again.option("--report", "report.html");
         again
     }
 

@@ -167,6 +167,9 @@ pub(super) struct DrillArgs {
     /// Seed of all luck.
     #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
     pub(super) seed: u64,
+    /// Write a report to read, send and print: .html or .md.
+    #[arg(long, value_name = "FILE")]
+    pub(super) report: Option<PathBuf>,
     /// Shape of the report.
     #[arg(long, value_enum, default_value_t = DrillFormat::Table)]
     pub(super) format: DrillFormat,

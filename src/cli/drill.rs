@@ -1,6 +1,6 @@
 //! `drill`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use windtunnel::drill::{DRILLS, Drill, Drilled, HeldBy};
 use windtunnel::experiment::policy_hash;
@@ -9,10 +9,12 @@ use windtunnel::report::{DrillReport, PolicyDrilled};
 use windtunnel_policy::config::Policy;
 
 use super::Outcome;
+use super::again::Again;
 use super::args::{DrillArgs, DrillFormat};
 use super::experiment::named;
 use super::interrupt::{self, First};
 use super::output::{OutFile, print, write_file};
+use super::outputs::open_page;
 use super::same_file::refuse_overwriting;
 
 /// Puts policies through the drills.
@@ -25,10 +27,13 @@ pub(super) fn drill(args: &DrillArgs) -> Outcome {
     let policies = named(&args.policies)?;
     let read: Vec<PathBuf> =
         args.policies.iter().map(PathBuf::from).filter(|path| path.is_file()).collect();
-    let out = args.out.as_deref();
-    refuse_overwriting(&out.map(|path| ("--out", path)).into_iter().collect::<Vec<_>>(), &read)?;
+    let named = [("--out", &args.out), ("--report", &args.report)];
+    let named: Vec<(&str, &Path)> =
+        named.iter().filter_map(|(option, path)| Some((*option, path.as_deref()?))).collect();
+    refuse_overwriting(&named, &read)?;
     interrupt::watch(First::EndsAtOnce);
-    let out = out.map(OutFile::create).transpose()?;
+    let out = args.out.as_deref().map(OutFile::create).transpose()?;
+    let page = open_page(args.report.as_deref())?;
     let written = args.policies.iter();
     let policies = policies.iter().zip(written);
     let policies = policies.map(|(policy, as_written)| {
@@ -41,6 +46,10 @@ pub(super) fn drill(args: &DrillArgs) -> Outcome {
         DrillFormat::Table => report.table(),
         DrillFormat::Json => report.json(),
     };
+    if let Some((file, format)) = page {
+        let page = report.page(&Again::drill(args).text());
+        write_file(file, page.render(format).as_bytes())?;
+    }
     match out {
         Some(file) => write_file(file, text.as_bytes())?,
         None if args.quiet => {}

@@ -40,7 +40,7 @@ impl Outputs {
             ledger: open(args.ledger.as_deref(), RowFormat::of, ".csv or .jsonl")?,
             timeline: open(args.timeline.as_deref(), RowFormat::of, ".csv or .jsonl")?,
             plot: open(args.plot.as_deref(), PlotFormat::of, ".svg or .png")?,
-            page: open(args.report.as_deref(), PageFormat::of, ".html or .md")?,
+            page: open_page(args.report.as_deref())?,
         })
     }
 
@@ -85,6 +85,14 @@ impl Outputs {
             None => print(&text),
         }
     }
+}
+
+/// Opens a document to be written.
+///
+/// # Errors
+/// It cannot be written, or has an ending that says nothing.
+pub(super) fn open_page(path: Option<&Path>) -> Result<Option<(OutFile, PageFormat)>, InputError> {
+    open(path, PageFormat::of, ".html or .md")
 }
 
 fn open<F>(

@@ -154,7 +154,7 @@ fn rich(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
     // Signs of HTML have no place in code, where nothing stands for them.
     let is_plain = |code: &&str| !code.contains(['<', '>', '&']);
-    if parts.len() % 2 == 0 || !parts.iter().skip(1).step_by(2).all(is_plain) {
+    if parts.len().is_multiple_of(2) || !parts.iter().skip(1).step_by(2).all(is_plain) {
         return escape(text);
     }
     let part = |(position, part): (usize, &str)| match position % 2 {

@@ -1,9 +1,11 @@
 //! What drills found, as a table or as JSON.
 
 mod json;
+mod page;
 pub(super) mod table;
 
 use crate::drill::Drilled;
+use crate::page::Page;
 
 /// The drills of some policies.
 #[derive(Clone, PartialEq, Debug)]
@@ -43,6 +45,11 @@ impl DrillReport {
     /// One JSON object, indented; `docs/drills.md` describes it.
     pub fn json(&self) -> String {
         json::render(self)
+    }
+
+    /// A document; `command` is what makes it again.
+    pub fn page(&self, command: &str) -> Page {
+        page::of(self, command)
     }
 
     /// 1 where a policy failed a drill, 0 otherwise.

@@ -86,7 +86,7 @@ fn right_first(table: &mut comfy_table::Table) {
     numbers.set_cell_alignment(CellAlignment::Right);
 }
 
-fn word(verdict: &Verdict) -> &'static str {
+pub(super) fn word(verdict: &Verdict) -> &'static str {
     match verdict {
         Verdict::Passed { .. } => "pass",
         Verdict::Failed(_) => "FAIL",
@@ -116,7 +116,7 @@ fn remarks(policy: &PolicyDrilled) -> Option<String> {
     (!lines.is_empty()).then(|| section(&policy.name, &lines.join("\n")))
 }
 
-fn broken(drilled: &Drilled) -> impl Iterator<Item = (&'static str, &Breach)> {
+pub(super) fn broken(drilled: &Drilled) -> impl Iterator<Item = (&'static str, &Breach)> {
     drilled.findings.iter().filter_map(|finding| match &finding.verdict {
         Verdict::Failed(breach) => Some((finding.rule.text, &**breach)),
         _ => None,
@@ -136,7 +136,7 @@ fn failure(policy: &PolicyDrilled, drilled: &Drilled, seed: u64) -> String {
 }
 
 /// As a shell takes it for one word.
-fn quoted(word: &str) -> String {
+pub(super) fn quoted(word: &str) -> String {
     match word.contains(char::is_whitespace) {
         true => format!("'{word}'"),
         false => word.to_owned(),
@@ -171,7 +171,7 @@ fn breach(drilled: &Drilled, rule: &str, breach: &Breach, look: impl Fn(u64) -> 
 }
 
 /// How often, and how. Where no single request is shown, the sentence has its own figures.
-fn what(breach: &Breach) -> String {
+pub(super) fn what(breach: &Breach) -> String {
     match breach.request {
         Some(_) => format!("{} of {}; {}", breach.broken, breach.seen, breach.what),
         None => breach.what.clone(),
@@ -180,26 +180,32 @@ fn what(breach: &Breach) -> String {
 
 /// The attempts, as the ledger has them.
 fn rows(drilled: &Drilled, attempts: &[AttemptRow]) -> String {
-    let columns = ["request", "attempt", "target", "recovery", "waited", "sent", "ended"];
-    let more = ["status", "failure", "breaker", "then"];
-    let columns: Vec<&str> = columns.into_iter().chain(more).collect();
-    let mut table = frame(&columns);
-    for row in attempts {
-        table.add_row([
-            row.request.to_string(),
-            row.number.to_string(),
-            drilled.targets[usize::from(row.target.0)].clone(),
-            row.recovery.map_or("first", RecoveryAction::name).into(),
-            row.waited.to_string(),
-            format!("{} s", seconds(row.sent)),
-            format!("{} s", seconds(row.ended)),
-            row.status.to_string(),
-            row.failure.map_or("–", FailureClass::name).into(),
-            row.breaker.name().into(),
-            next(row),
-        ]);
-    }
+    let mut table = frame(&COLUMNS);
+    attempts.iter().for_each(|row| _ = table.add_row(cells(drilled, row)));
     text(&table)
+}
+
+/// What is shown of an attempt.
+pub(super) const COLUMNS: [&str; 11] = [
+    "request", "attempt", "target", "recovery", "waited", "sent", "ended", "status", "failure",
+    "breaker", "then",
+];
+
+/// An attempt under [`COLUMNS`].
+pub(super) fn cells(drilled: &Drilled, row: &AttemptRow) -> [String; COLUMNS.len()] {
+    [
+        row.request.to_string(),
+        row.number.to_string(),
+        drilled.targets[usize::from(row.target.0)].clone(),
+        row.recovery.map_or("first", RecoveryAction::name).into(),
+        row.waited.to_string(),
+        format!("{} s", seconds(row.sent)),
+        format!("{} s", seconds(row.ended)),
+        row.status.to_string(),
+        row.failure.map_or("–", FailureClass::name).into(),
+        row.breaker.name().into(),
+        next(row),
+    ]
 }
 
 /// What followed an attempt.
@@ -218,7 +224,7 @@ fn seconds(at: Instant) -> String {
     format!("{}.{:03}", ms / 1_000, ms % 1_000)
 }
 
-fn conclusion(report: &DrillReport) -> String {
+pub(super) fn conclusion(report: &DrillReport) -> String {
     let of = |policy: &PolicyDrilled| {
         let failed: Vec<String> = policy.failed().map(|d| d.drill.name.to_owned()).collect();
         let is_na = |d: &&Drilled| matches!(d.verdict, Verdict::NotApplicable(_));

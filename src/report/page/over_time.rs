@@ -240,9 +240,9 @@ fn per(value: f64, requests: u64) -> Option<f64> {
 /// A length of time in words.
 fn spoken(seconds: f64) -> String {
     match seconds {
-        s if s == 1.0 => "one second".into(),
-        s if s == 60.0 => "one minute".into(),
-        s if s == 3_600.0 => "one hour".into(),
+        1.0 => "one second".into(),
+        60.0 => "one minute".into(),
+        3_600.0 => "one hour".into(),
         s if s % 3_600.0 == 0.0 => format!("{} hours", s / 3_600.0),
         s if s % 60.0 == 0.0 => format!("{} minutes", s / 60.0),
         s => format!("{s} seconds"),
