@@ -134,6 +134,10 @@ purposes! {
     RecordTakes = 63,
     /// Whether the record never says what was done.
     RecordUnknown = 64,
+    /// Whether the application judges an answer.
+    Judged = 65,
+    /// How long after the answer it does.
+    JudgedAfter = 66,
 
     /// Which policy of a split serves a session.
     Split = 70,

@@ -153,7 +153,10 @@ impl Sink for Follow {
 /// The request an event is about; `None` where it is about none, or has no handle yet.
 fn about(event: &Event) -> Option<RequestRef> {
     match event {
-        Event::Arrived(_) | Event::KillSwitch { .. } | Event::Learnt(_) => None,
+        Event::Arrived(_)
+        | Event::KillSwitch { .. }
+        | Event::Learnt(_)
+        | Event::TaskJudged { .. } => None,
         Event::Timer { request, .. } | Event::Cancelled(request) => Some(*request),
         Event::Headers(attempt)
         | Event::FirstOutput(attempt)

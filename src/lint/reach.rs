@@ -28,8 +28,10 @@ pub(super) fn idle_targets(scenario: &Scenario) -> Vec<InputError> {
         for id in class.groups.iter().flat_map(|group| &group.targets) {
             let target = &topology.targets[usize::from(id.0)];
             let approved = target.model == *own || class.substitutes.contains(&target.model);
-            let why = match (approved, target.capabilities.covers(class.required)) {
-                (true, true) => continue,
+            let able = target.capabilities.covers(class.required);
+            let why = match (approved, able) {
+                (true, true) if class.needs.met_by(target) => continue,
+                (true, true) => "promises less than `needs` asks for".to_owned(),
                 (false, _) => {
                     format!("runs {}, which `substitutes` does not approve", target.model)
                 }

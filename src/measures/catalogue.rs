@@ -31,6 +31,9 @@ impl Catalogue {
             catalogue.insert_after("no_eligible_target", vec![turned_away()]);
             catalogue.insert_after("ttft_p999", vec![door_wait()]);
         }
+        if scenario.discloses() {
+            catalogue.insert_after("refused", disclosure());
+        }
         if scenario.has_caches() {
             catalogue.insert_after("wasted_cost_share", vec![cached()]);
         }
@@ -226,6 +229,22 @@ fn door_wait() -> Measure {
     let describes = "mean wait for a place inside the gateway, of all that came to it";
     let read = Ratio(|c| (c.door_wait_sum as f64 / 1e6, c.received as f64));
     measure(Block::Times, "gateway_wait_mean", SECONDS, DOWN, describes, read)
+}
+
+fn disclosure() -> Vec<Measure> {
+    let row = |name, better, describes, read| {
+        measure(Block::Outcomes, name, FRACTION, better, describes, read)
+    };
+    vec![
+        row("substituted", EITHER, "answered by another model", Share(|c| c.substituted)),
+        row("disclosed", EITHER, "answered by another model, and told so", Share(|c| c.disclosed)),
+        row(
+            "silent_substitutions",
+            DOWN,
+            "answered by another model, and not told",
+            Share(|c| c.silent_substitutions),
+        ),
+    ]
 }
 
 fn resend() -> Measure {

@@ -23,11 +23,14 @@ fn unanswered(outcome: Outcome, took_ms: u64, attempts: u16) -> RequestRow {
         retry_after: None,
         attempts,
         cost: Money::ZERO,
+        disclosed: false,
     };
     RequestRow {
         request: 0,
         class: 0,
         tenant: 0,
+        substitute: false,
+        to_disclose: false,
         measured: true,
         arrived: Instant::ZERO,
         closed: Instant::from_micros(took_ms * MS),

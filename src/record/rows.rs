@@ -96,6 +96,10 @@ pub struct RequestRow {
     pub ttft: Option<Duration>,
     /// Output had been passed to the caller when it was closed.
     pub released: bool,
+    /// The response delivered is of another model than the one asked for.
+    pub substitute: bool,
+    /// The product wants the application to be told of such.
+    pub to_disclose: bool,
     /// Everything billed for its attempts.
     pub cost: Money,
     /// Of that, for attempts that did not produce the answer.

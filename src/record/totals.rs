@@ -124,6 +124,12 @@ pub struct ClassTotals {
     pub turned_away: u64,
     /// Valid refusals.
     pub refused: u64,
+    /// Closed with the response of another model than the one asked for.
+    pub substituted: u64,
+    /// Of those, the ones that say so.
+    pub disclosed: u64,
+    /// Of those, the ones that do not where the product wants it.
+    pub silent_substitutions: u64,
     /// Actions whose tool has written outside the model.
     pub side_effects: u64,
     /// Actions whose tool has written more than once.
@@ -226,6 +232,10 @@ impl ClassTotals {
         self.transport_success += u64::from(row.transport_success);
         self.contract_success += u64::from(row.contract_success);
         self.task_success += u64::from(row.task_success);
+        self.substituted += u64::from(row.substitute);
+        self.disclosed += u64::from(row.substitute && row.result.disclosed);
+        let silent = row.substitute && row.to_disclose && !row.result.disclosed;
+        self.silent_substitutions += u64::from(silent);
         self.refused += u64::from(matches!(row.result.outcome, Outcome::Refused(_)));
         let took = row.closed - row.arrived;
         let deadline_us = u128::from(row.deadline.as_micros());
@@ -313,6 +323,9 @@ impl ClassTotals {
         self.cancelled += other.cancelled;
         self.turned_away += other.turned_away;
         self.refused += other.refused;
+        self.substituted += other.substituted;
+        self.disclosed += other.disclosed;
+        self.silent_substitutions += other.silent_substitutions;
         self.side_effects += other.side_effects;
         self.duplicate_side_effects += other.duplicate_side_effects;
         self.ended_as.iter_mut().zip(other.ended_as).for_each(|(own, other)| *own += other);

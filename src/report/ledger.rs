@@ -71,6 +71,9 @@ pub const LEDGER_COLUMNS: [&str; 50] = [
 /// Columns after those, where the scenario tells tenants apart.
 pub const LEDGER_TENANT_COLUMNS: [&str; 1] = ["tenant"];
 
+/// A column after those, where an application is told of other models' answers.
+pub const LEDGER_DISCLOSURE_COLUMNS: [&str; 1] = ["request_disclosed"];
+
 /// Writes the ledger of an experiment, run after run, in the order of worlds and policies.
 pub struct Ledger<W> {
     format: RowFormat,
@@ -78,6 +81,7 @@ pub struct Ledger<W> {
     places: Vec<Place>,
     classes: Vec<String>,
     tenants: Vec<String>,
+    discloses: bool,
     columns: Vec<&'static str>,
     turns: Turns<W>,
 }
@@ -89,6 +93,7 @@ struct Place {
     provider: String,
     model: String,
     region: String,
+    contract: Option<String>,
 }
 
 impl<W: Write + Send> Ledger<W> {
@@ -108,8 +113,14 @@ impl<W: Write + Send> Ledger<W> {
         if !scenario.tenants.is_empty() {
             columns.extend(LEDGER_TENANT_COLUMNS);
         }
+        if scenario.discloses() {
+            columns.extend(LEDGER_DISCLOSURE_COLUMNS);
+        }
         out.write_all(format.header(&columns).as_bytes())?;
-        let places = scenario.targets.iter().map(|target| Place {
+        let facts = scenario.topology.targets.iter().map(|target| &target.contract);
+        let places = scenario.targets.iter().zip(facts).map(|(target, contract)| Place {
+            contract: (!contract.name.is_empty())
+                .then(|| format!("{}@{}", contract.name, contract.version)),
             name: target.name.clone(),
             provider: target.provider.clone(),
             model: target.model.clone(),
@@ -121,6 +132,7 @@ impl<W: Write + Send> Ledger<W> {
             places: places.collect(),
             classes: scenario.classes.iter().map(|class| class.name.clone()).collect(),
             tenants: scenario.tenants.iter().map(|tenant| tenant.name.clone()).collect(),
+            discloses: scenario.discloses(),
             columns,
             turns: Turns::new(out, folder),
         })
@@ -145,6 +157,7 @@ impl<W: Write + Send> Recorder for Ledger<W> {
             places: self.places.clone(),
             classes: self.classes.clone(),
             tenants: self.tenants.clone(),
+            discloses: self.discloses,
             open: BTreeMap::new(),
             resent: BTreeMap::new(),
             idle: Vec::new(),
@@ -166,6 +179,7 @@ pub struct LedgerSink {
     places: Vec<Place>,
     classes: Vec<String>,
     tenants: Vec<String>,
+    discloses: bool,
     /// Attempts of requests not closed yet, by request.
     open: BTreeMap<u64, Vec<AttemptRow>>,
     /// Requests not closed yet that an outer layer sent.
@@ -249,6 +263,9 @@ impl LedgerSink {
         if let Some(tenant) = self.tenants.get(usize::from(request.tenant)) {
             lines.text(tenant);
         }
+        if self.discloses {
+            lines.truth(request.result.disclosed);
+        }
         lines.end();
     }
 }
@@ -264,8 +281,7 @@ fn write_attempt(lines: &mut Lines, row: &AttemptRow, before: Option<FailureClas
     lines.text(&place.provider);
     lines.text(&place.model);
     lines.text(&place.region);
-    // Contracts have no versions yet.
-    lines.nothing();
+    lines.optional_text(place.contract.as_deref());
     lines.text(row.recovery.map_or("first", RecoveryAction::name));
     lines.optional_text(before.map(FailureClass::name));
     lines.integer(u64::from(row.status));

@@ -152,7 +152,12 @@ fn csv_has_a_row_for_each_figure() {
 #[test]
 fn the_columns_are_documented() {
     let documented = include_str!("../../docs/output.md");
-    for column in LEDGER_COLUMNS.iter().chain(&LEDGER_TENANT_COLUMNS).chain(&TIMELINE_COLUMNS) {
+    for column in LEDGER_COLUMNS
+        .iter()
+        .chain(&LEDGER_TENANT_COLUMNS)
+        .chain(&LEDGER_DISCLOSURE_COLUMNS)
+        .chain(&TIMELINE_COLUMNS)
+    {
         assert!(documented.contains(&format!("`{column}`")), "{column} is not in docs/output.md");
     }
 }

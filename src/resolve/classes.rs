@@ -8,7 +8,7 @@ use windtunnel_policy::{Duration, Money};
 use super::card::capabilities;
 use super::targets::Resolved;
 use super::traffic::Load;
-use super::{id, layers, tools};
+use super::{contracts, id, layers, tools};
 use crate::input::{InputError, Place, did_you_mean};
 use crate::scenario::{ClassModel, ClassSpec, Deadline, ScenarioFile, TargetModel};
 
@@ -53,6 +53,7 @@ pub(super) fn resolve(
             }),
             expected: 0.0,
             tool: tools::resolve(spec, &at)?,
+            judged: contracts::judged(spec, &at)?,
             shared_prefix: spec.traffic.shared_prefix,
             recorded: None,
         });
@@ -105,6 +106,7 @@ fn facts(
         deadline_first_output,
         side_effects: spec.side_effects,
         required: capabilities(&spec.required, &at.key("required"))?,
+        needs: contracts::needs(spec.needs.as_ref(), &at.key("needs"))?,
         substitutes: spec.substitutes.clone(),
         max_cost: spec.max_cost.unwrap_or(Money::MAX),
         groups: groups(spec, positions, &at.key("groups"))?,

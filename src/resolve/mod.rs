@@ -7,6 +7,7 @@
 mod blocks;
 mod card;
 mod classes;
+mod contracts;
 mod digest;
 mod frame;
 mod layers;
@@ -44,6 +45,7 @@ fn resolve(source: SourceFile, file: ScenarioFile) -> Result<Scenario, InputErro
     let loads = traffic::load(&file, &source, &root)?;
     let mut classes = classes::resolve(&file, &models, &loads, &root)?;
     classes::check_capabilities(&file, &targets, &classes.facts, &root)?;
+    contracts::check(&targets, &classes.facts, &root)?;
 
     let mut notes = frame::notes(&file, &shared);
     notes.extend(loads.iter().flat_map(|load| load.notes.iter().cloned()));

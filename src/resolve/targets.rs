@@ -6,7 +6,7 @@ use windtunnel_policy::Duration;
 use windtunnel_policy::target::{Capabilities, Target};
 
 use super::card::{Card, capabilities};
-use super::{blocks, layers};
+use super::{blocks, contracts, layers};
 use crate::draw::NameHash;
 use crate::input::{InputError, Place, check_name};
 use crate::scenario::{FailureModel, LimitSpec, ScenarioFile, Stick, TargetModel, TargetSpec};
@@ -105,7 +105,8 @@ fn target<'a>(
     };
     let able = capabilities(&card.capabilities, &card_at.key("capabilities"))?;
     let context = spec.context_tokens.unwrap_or(card.context_tokens).get();
-    let facts = facts(&model, able, context, spec);
+    let contract = contracts::contract(spec.contract.as_ref(), &at.key("contract"))?;
+    let facts = Target { contract, ..facts(&model, able, context, spec) };
     Ok(Resolved { model, facts, limits, limits_at })
 }
 
@@ -122,6 +123,7 @@ fn facts(model: &TargetModel, able: Capabilities, context: u32, spec: &TargetSpe
         context_tokens: context,
         capabilities: able,
         weight: spec.weight,
+        contract: Default::default(),
         priority: spec.priority,
         failover_in_flight: spec.failover_in_flight,
         prior_latency: Duration::ZERO,

@@ -8,8 +8,9 @@ use windtunnel_policy::target::SideEffects;
 use windtunnel_policy::{Duration, Money, Share};
 
 use super::{
-    Abort, Capacity, Failures, Latency, LimitSpec, OperatorSpec, OuterLayer, Pricing, PromptCache,
-    Quality, Stick, TenantSpec, Tokens, ToolSpec, Traffic, UpstreamProxy, WeatherSpec,
+    Abort, Capacity, ContractSpec, Failures, JudgedSpec, Latency, LimitSpec, NeedsSpec,
+    OperatorSpec, OuterLayer, Pricing, PromptCache, Quality, Stick, TenantSpec, Tokens, ToolSpec,
+    Traffic, UpstreamProxy, WeatherSpec,
 };
 
 /// One file of `scenarios/`.
@@ -87,6 +88,12 @@ pub struct ClassSpec {
     /// What every target that serves it must be able to do.
     #[serde(default)]
     pub required: Vec<String>,
+    /// What every target that serves it must promise; see `contract` of targets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub needs: Option<NeedsSpec>,
+    /// What the application says of answers later; nothing where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judged: Option<JudgedSpec>,
     /// Models approved as substitutes.
     #[serde(default)]
     pub substitutes: Vec<String>,
@@ -154,6 +161,9 @@ pub struct TargetSpec {
     /// Weight for weighted selection.
     #[serde(default = "one")]
     pub weight: u32,
+    /// What it promises, as the product has verified it; nothing where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contract: Option<ContractSpec>,
     /// Within a group, targets of the highest priority come first.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub priority: u16,

@@ -31,6 +31,7 @@ pub(crate) fn scenario(
         tenant: None,
         expected: 0.0,
         tool: None,
+        judged: None,
         shared_prefix: Share::ZERO,
         recorded: None,
     });

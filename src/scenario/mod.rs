@@ -1,6 +1,7 @@
 //! Scenario files and model cards: what a user writes, parsed into types that cannot be wrong.
 
 mod card;
+mod contracts;
 mod dist_spec;
 mod file;
 #[cfg(test)]
@@ -20,6 +21,7 @@ pub use card::{
     Abort, AbortRule, Billing, Capacity, FailureShare, Failures, Latency, ModelCard, Pricing,
     PromptCache, Quality, Source, SpeedByLoad, Stick,
 };
+pub use contracts::{ContractSpec, JudgedSpec, NeedsSpec, PriceCeiling};
 pub use dist_spec::{DistSpec, Quantity, Tokens};
 pub use file::{
     Background, ClassSpec, Deadline, Gateway, Groups, InFlight, ScenarioFile, TargetSpec,
@@ -30,8 +32,8 @@ pub use layers::{Layer, OuterLayer, UpstreamProxy};
 pub use limits::{Charge, LimitScope, LimitSpec, LimitUnit, Refill, RetryAfterForm, Settlement};
 pub use operators::{OperatorSpec, OperatorWhen, Switch};
 pub use resolved::{
-    ClassModel, FailureModel, LatencyModel, LimitModel, Recorded, Scenario, TargetModel,
-    TenantModel, ToolModel, TraceRow,
+    ClassModel, FailureModel, JudgedModel, LatencyModel, LimitModel, Recorded, Scenario,
+    TargetModel, TenantModel, ToolModel, TraceRow,
 };
 pub use tenants::TenantSpec;
 pub use tools::{ReconciliationSpec, ToolSpec};

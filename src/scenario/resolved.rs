@@ -49,6 +49,11 @@ impl Scenario {
         self.classes.iter().any(|class| class.tool.is_some())
     }
 
+    /// Whether an application is told where another model answers than the one asked for.
+    pub fn discloses(&self) -> bool {
+        self.topology.classes.iter().any(|class| class.needs.disclose_substitutes)
+    }
+
     /// Whether anybody but the gateway repeats.
     pub fn has_layers(&self) -> bool {
         let outer = self.classes.iter().flat_map(|class| &class.outer);
@@ -172,6 +177,8 @@ pub struct ClassModel {
     pub shared_prefix: Share,
     /// The tool that writes, where its effects are followed.
     pub tool: Option<ToolModel>,
+    /// When the application judges answers, where it does.
+    pub judged: Option<JudgedModel>,
     /// Loaded arrivals, where they come from a file.
     pub recorded: Option<Recorded>,
 }
@@ -191,6 +198,15 @@ pub struct ToolModel {
     pub look: Dist,
     /// Share of looks after which it stays unknown what was done.
     pub unknown: Share,
+}
+
+/// What the application says of answers later.
+#[derive(Clone, Debug)]
+pub struct JudgedModel {
+    /// Share of answers that are judged.
+    pub share: Share,
+    /// From the answer until the gateway hears of it.
+    pub after: Dist,
 }
 
 /// Arrivals loaded from a file.

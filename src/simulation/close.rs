@@ -1,12 +1,14 @@
 //! The close of a request: its row, and what it adds to the totals.
 
 use windtunnel_policy::event::{Outcome, RequestRef, Terminal};
-use windtunnel_policy::{Instant, Money};
+use windtunnel_policy::target::TargetId;
+use windtunnel_policy::{Duration, Instant, Money};
 
 use super::Simulation;
 use super::happen::Asked;
 use super::occurrence::Occurrence;
 use super::open::{Complete, Open};
+use crate::draw::{NameHash, Purpose};
 use crate::queue::{EventKey, Rank};
 use crate::record::{RequestRow, Sink};
 use crate::world::{Marks, World};
@@ -32,6 +34,7 @@ impl Simulation<'_> {
             let key = EventKey::new(now, Rank::Completion, row.request, 0);
             self.queue.push(key, Occurrence::Admit(asked.gateway));
         }
+        self.judge(now, slot, &row);
         self.closed(now, &row, &asked, self.layers.of(slot), world, sink);
     }
 
@@ -54,6 +57,24 @@ impl Simulation<'_> {
             Some(action) => self.on_result(now, action, row, world),
             None => self.settle(now, row, asked, world),
         }
+    }
+
+    /// An answer was delivered: where the class's application judges such, it will say what it was
+    /// worth.
+    fn judge(&mut self, now: Instant, slot: usize, row: &RequestRow) {
+        let (open, Outcome::Answered(number)) = (&self.open[slot], row.result.outcome) else {
+            return;
+        };
+        let class = &self.scenario.classes[usize::from(row.class)];
+        let (Some(judged), Some(complete)) = (&class.judged, open.complete) else { return };
+        let (key, nth) = (open.request.key, u32::from(number));
+        if !judged.share.hits(key.draw(Purpose::Judged, NameHash::NONE, nth)) {
+            return;
+        }
+        let after = judged.after.value(|| key.draw(Purpose::JudgedAfter, NameHash::NONE, nth));
+        let at = EventKey::new(now + Duration::from_micros(after), Rank::Timer, open.index, number);
+        let (gateway, target, done) = (open.gateway, complete.target, row.task_success);
+        self.queue.push(at, Occurrence::Judged { gateway, target, done });
     }
 
     /// What was asked is over, as `row` says.
@@ -109,6 +130,14 @@ impl Simulation<'_> {
             excess_latency_us: answer.map(|c| excess(&c)),
             ttft: answer.map(|_| open.released.unwrap_or(now) - open.request.at),
             released: open.released.is_some(),
+            substitute: delivered.is_some_and(|c| {
+                let model = |target: TargetId| &self.scenario.targets[usize::from(target.0)].model;
+                let asked = &self.scenario.topology.classes[usize::from(open.request.class)];
+                model(c.target) != model(asked.groups[0].targets[0])
+            }),
+            to_disclose: self.scenario.topology.classes[usize::from(open.request.class)]
+                .needs
+                .disclose_substitutes,
             cost: open.cost,
             wasted: open.cost.saturating_sub(answer.map_or(Money::ZERO, |c| c.cost)),
             deadline: class.deadline,

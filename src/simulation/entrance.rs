@@ -148,6 +148,7 @@ impl Simulation<'_> {
             retry_after: None,
             attempts: 0,
             cost: Money::ZERO,
+            disclosed: false,
         };
         let row = RequestRow {
             request: asked.index,
@@ -167,6 +168,8 @@ impl Simulation<'_> {
             excess_latency_us: None,
             ttft: None,
             released: false,
+            substitute: false,
+            to_disclose: false,
             cost: Money::ZERO,
             wasted: Money::ZERO,
             deadline: self.scenario.classes[usize::from(asked.request.class)].deadline,

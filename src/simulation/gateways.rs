@@ -249,7 +249,10 @@ fn request_of(action: &mut Action) -> Option<&mut RequestRef> {
 /// The request an event is about.
 fn subject(event: &mut Event) -> Option<&mut RequestRef> {
     let attempt: &mut AttemptRef = match event {
-        Event::Arrived(_) | Event::KillSwitch { .. } | Event::Learnt(_) => return None,
+        Event::Arrived(_)
+        | Event::KillSwitch { .. }
+        | Event::Learnt(_)
+        | Event::TaskJudged { .. } => return None,
         Event::Timer { request, .. } | Event::Cancelled(request) => return Some(request),
         Event::Headers(attempt)
         | Event::FirstOutput(attempt)

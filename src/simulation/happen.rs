@@ -183,6 +183,12 @@ impl Simulation<'_> {
                     self.tell(now, Event::NotSent(attempt), world, sink);
                 }
             }
+            Occurrence::Judged { gateway, target, done } => {
+                let event = Event::TaskJudged { target, done };
+                self.gateways.tell(now, gateway.into(), event, &mut self.actions);
+                sink.routed(now, &event, &self.actions);
+                self.carry_out(now, world, sink);
+            }
             Occurrence::Record(attempt) => self.on_record(now, attempt, world, sink),
             Occurrence::UpstreamCall(attempt) => self.on_upstream_call(now, attempt),
             Occurrence::Layer { action, epoch } => self.on_layer(now, action, epoch, world, sink),
@@ -264,6 +270,7 @@ impl Simulation<'_> {
                 let AttemptRow { number, recovery, sent, target, .. } = open.row;
                 open.complete = Some(Complete {
                     number,
+                    target,
                     recovery,
                     sent,
                     ended: now,

@@ -2,6 +2,7 @@
 //! knows itself what it does next.
 
 use windtunnel_policy::event::{AttemptRef, RequestRef};
+use windtunnel_policy::target::TargetId;
 
 /// Something that happens at a stated time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,6 +31,15 @@ pub(super) enum Occurrence {
     Admit(u16),
     /// Something that replicas of this policy have told each other arrives.
     Gossip(u16),
+    /// The application says of an answer that was delivered whether it did the job.
+    Judged {
+        /// The gateway that hears of it.
+        gateway: u16,
+        /// The target that answered.
+        target: TargetId,
+        /// Whether it did.
+        done: bool,
+    },
     /// An operator throws the switch at this position of the world's list, or puts it back.
     Operator(u32),
     /// A closed loop's user asks again.

@@ -92,6 +92,8 @@ impl Latest {
 pub(super) struct Complete {
     /// Number of the attempt.
     pub(super) number: u16,
+    /// Where it went.
+    pub(super) target: TargetId,
     /// The kind of recovery it was.
     pub(super) recovery: Option<RecoveryAction>,
     /// When it was sent.

@@ -51,6 +51,13 @@ impl Names {
             Event::Timer { .. } => "the timer fires".into(),
             Event::Cancelled(_) => "the caller cancels".into(),
             Event::Learnt(_) => "another replica tells what it has learnt".into(),
+            Event::TaskJudged { target, done } => {
+                let what = if *done { "did" } else { "did not do" };
+                format!(
+                    "the application says: an answer of {} {what} the job",
+                    self.target(*target)
+                )
+            }
             Event::KillSwitch { target, off } => {
                 let what = match target {
                     Some(target) => self.target(*target),
@@ -75,6 +82,9 @@ impl Names {
                 }
                 if let Some(hint) = send.retry_after {
                     text += &format!(" (asked to wait {hint})");
+                }
+                if send.disclose {
+                    text += ", another model, to be disclosed";
                 }
                 if send.breaker != BreakerState::Closed {
                     text += &format!(", breaker {}", send.breaker.name());

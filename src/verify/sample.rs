@@ -43,6 +43,7 @@ fn target(name: &str, provider: &str, model: &str, region: &str) -> Target {
         capabilities: named(&["streaming", "tools", "structured_output"]),
         weight: 1,
         priority: 0,
+        contract: Default::default(),
         failover_in_flight: None,
         prior_latency: Duration::from_secs(4),
     }
@@ -64,6 +65,7 @@ fn class(name: &str, side_effects: SideEffects) -> RouteClass {
         deadline_first_output: Duration::MAX,
         side_effects,
         required: Capabilities::NONE,
+        needs: Default::default(),
         substitutes: vec!["other-model".into()],
         max_cost: Money::MAX,
         groups: groups.into(),

@@ -99,6 +99,7 @@ pub(crate) fn scenario(targets: Vec<TargetModel>, limits: Vec<LimitModel>) -> Sc
         capabilities: Capabilities::NONE,
         weight: 1,
         priority: 0,
+        contract: Default::default(),
         failover_in_flight: None,
         prior_latency: Duration::from_secs(1),
     });

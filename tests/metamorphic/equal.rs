@@ -22,6 +22,7 @@ const UNEXPLAINED: Terminal = Terminal {
     retry_after: None,
     attempts: 0,
     cost: Money::ZERO,
+    disclosed: false,
 };
 
 /// The ledger without the reasons why nothing more was tried.

@@ -176,6 +176,15 @@ impl Naive<'_> {
             excess_latency_us: answered_by.map(|r| since(r.ended).as_micros() as i64 - alone),
             ttft: answered_by.map(|_| since(open.released.unwrap_or(self.now))),
             released: open.released.is_some(),
+            substitute: delivered.is_some_and(|(row, ..)| {
+                let model = |id: usize| &self.scenario.targets[id].model;
+                let own = self.scenario.topology.classes[usize::from(open.request.class)].groups[0]
+                    .targets[0];
+                model(row.target.0.into()) != model(own.0.into())
+            }),
+            to_disclose: self.scenario.topology.classes[usize::from(open.request.class)]
+                .needs
+                .disclose_substitutes,
             cost: open.cost,
             wasted: open.cost.saturating_sub(answered_by.map_or(Money::ZERO, |row| row.cost)),
             deadline: class.deadline,

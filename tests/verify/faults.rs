@@ -2,7 +2,7 @@
 
 use windtunnel::verify::{NoObserver, Options, Proof, Verdict, sample, verify_subject};
 use windtunnel_policy::config::{
-    Admission, AdmissionWindow, Admitted, AllUnavailable, Breaker, BudgetKind, ChargedTo,
+    Admission, AdmissionWindow, Admitted, AllUnavailable, Attempts, Breaker, BudgetKind, ChargedTo,
     GroupRule, Policy, RecoveryAction, RetryBudget, Streaming, Trip,
 };
 use windtunnel_policy::promises::Promise;
@@ -62,6 +62,22 @@ fn one_at_a_time() {
 #[test]
 fn right_target() {
     with_fault(Promise::RightTarget, 1, Fault::Misnames);
+}
+
+#[test]
+fn disclosed() {
+    let mut told = topology();
+    told.classes[0].needs.disclose_substitutes = true;
+    // A router that knows of no such wish does not mark the send.
+    let substitutes = Policy {
+        attempts: Attempts { max_same_target: 1, allow_failover: false, ..Attempts::default() },
+        ..policy()
+    };
+    let says = (substitutes.clone(), told);
+    let ignorant = proof(says.clone(), (substitutes, topology()), Fault::RunsAnother);
+    broken(Promise::Disclosed, 0, &ignorant);
+    // And one that marks the send alone.
+    broken(Promise::Disclosed, 1, &proof(says.clone(), says, Fault::Discreet));
 }
 
 #[test]

@@ -32,6 +32,8 @@ pub(crate) enum Fault {
     KeepsPermits,
     /// Gives no reasons.
     Silent,
+    /// Forgets to say in a result that another model answered.
+    Discreet,
 }
 
 /// A sound router inside, a fault around it.
@@ -112,6 +114,13 @@ impl Faulty {
             Fault::ForgetsWaits => {
                 if !actions.iter().any(|action| matches!(action, Action::Send(_))) {
                     actions.retain(|action| !matches!(action, Action::SetTimer { .. }));
+                }
+            }
+            Fault::Discreet => {
+                for action in actions.iter_mut() {
+                    if let Action::Finish { result, .. } = action {
+                        result.disclosed = false;
+                    }
                 }
             }
             Fault::KeepsPermits => self.kept += u64::from(matches!(event, Event::NotSent(_))),

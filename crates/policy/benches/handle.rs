@@ -244,6 +244,7 @@ fn topology() -> Topology {
         capabilities: Capabilities::NONE,
         weight: 1,
         priority: 0,
+        contract: Default::default(),
         failover_in_flight: None,
         prior_latency: Duration::from_secs(1),
     };
@@ -255,6 +256,7 @@ fn topology() -> Topology {
         deadline_first_output: Duration::MAX,
         side_effects: SideEffects::None,
         required: Capabilities::NONE,
+        needs: Default::default(),
         substitutes: Vec::new(),
         max_cost: Money::DOLLAR,
         groups: vec![group(Role::Primary, 0..4), group(Role::Fallback(1), 4..8)],

@@ -208,6 +208,7 @@ fn topology() -> Topology {
         capabilities: Capabilities::NONE,
         weight: 1,
         priority: 0,
+        contract: Default::default(),
         failover_in_flight: None,
         prior_latency: Duration::from_millis(200),
     };
@@ -218,6 +219,7 @@ fn topology() -> Topology {
         deadline_first_output: Duration::from_secs(2),
         side_effects: SideEffects::None,
         required: Capabilities::NONE,
+        needs: Default::default(),
         substitutes: Vec::new(),
         max_cost: Money::DOLLAR,
         groups: vec![

@@ -118,6 +118,14 @@ pub enum Event {
     },
     /// The caller went away.
     Cancelled(RequestRef),
+    /// The application says whether an answer that was delivered before did the job. It comes when
+    /// it comes: the request has ended.
+    TaskJudged {
+        /// The target that answered.
+        target: TargetId,
+        /// Whether it did.
+        done: bool,
+    },
     /// An operator took a target out (`off: true`) or put it back.
     KillSwitch {
         /// The target; `None` for all recovery of this policy.
@@ -219,6 +227,9 @@ pub struct Send {
     pub remaining: Duration,
     /// The attempt's own time limit, from now.
     pub timeout: Duration,
+    /// Whether its answer, should it be delivered, must say that another model gave it than the one
+    /// asked for: the product wants that disclosed.
+    pub disclose: bool,
 }
 
 /// State of a circuit breaker. Closed is healthy.
@@ -342,6 +353,8 @@ pub struct Terminal {
     pub attempts: u16,
     /// Cost of all attempts as far as the router knows it.
     pub cost: Money,
+    /// The answer is of another model than the one asked for, and says so.
+    pub disclosed: bool,
 }
 
 /// The kinds of terminal result.

@@ -31,6 +31,9 @@ pub(crate) struct Health {
     /// Complete answers by target, and those that broke their contract; where substitutes are
     /// ordered by them.
     contracts: Vec<Rolling>,
+    /// Answers that the application has judged, by target, and those that did not do the job; where
+    /// substitutes are ordered by them.
+    tasks: Vec<Rolling>,
     /// Where the policy ejects outliers.
     pub(crate) ejection: Option<Ejection>,
     /// How many the groups let in.
@@ -73,6 +76,14 @@ impl Health {
                     vec![Rolling::new(policy.selection.health_window); targets]
                 }
             },
+            tasks: match policy.selection.substitutes {
+                SubstituteOrder::Ranked
+                    if topology.classes.iter().any(|class| !class.substitutes.is_empty()) =>
+                {
+                    vec![Rolling::new(policy.selection.health_window); targets]
+                }
+                _ => Vec::new(),
+            },
             ejection: policy.outlier.as_ref().map(|rule| Ejection::new(rule, topology)),
             doors: Doors::new(plan::doors(policy, topology)),
             turns: vec![0; turns],
@@ -98,12 +109,21 @@ impl Health {
         }
     }
 
+    /// An answer was judged: whether it failed the job.
+    pub(crate) fn on_task(&mut self, target: TargetId, failed: bool, now: Instant) {
+        if let Some(tasks) = self.tasks.get_mut(usize::from(target.0)) {
+            tasks.add(failed.into(), 1, now);
+        }
+    }
+
     /// Recent contract failures of these targets together, in whole percents of their answers.
     pub(crate) fn broken_contracts(&self, targets: &[TargetId], now: Instant) -> u64 {
-        let recent = targets.iter().filter_map(|target| self.contracts.get(usize::from(target.0)));
-        let counts =
-            recent.map(|contracts| contracts.counts_at(now)).fold(Counts::default(), Counts::and);
-        counts.marked * 100 / counts.all.max(1)
+        percent_marked(&self.contracts, targets, now)
+    }
+
+    /// The same of tasks not done, of the answers that were judged.
+    pub(crate) fn failed_tasks(&self, targets: &[TargetId], now: Instant) -> u64 {
+        percent_marked(&self.tasks, targets, now)
     }
 
     /// What time alone brings about.
@@ -150,13 +170,24 @@ impl Health {
         self.estimates.reset();
         self.hedge_delays.as_mut().map(HedgeDelays::reset);
         self.load.reset();
-        self.outcomes.iter_mut().chain(&mut self.contracts).for_each(Rolling::clear);
+        self.outcomes
+            .iter_mut()
+            .chain(&mut self.contracts)
+            .chain(&mut self.tasks)
+            .for_each(Rolling::clear);
         if let Some(ejection) = &mut self.ejection {
             ejection.reset();
         }
         self.doors.reset();
         self.turns.fill(0);
     }
+}
+
+/// What was marked of all that was counted for these targets, in whole percents.
+fn percent_marked(counts: &[Rolling], targets: &[TargetId], now: Instant) -> u64 {
+    let recent = targets.iter().filter_map(|target| counts.get(usize::from(target.0)));
+    let counts = recent.map(|counts| counts.counts_at(now)).fold(Counts::default(), Counts::and);
+    counts.marked * 100 / counts.all.max(1)
 }
 
 /// Whether a choice of targets or of groups rests on recent outcomes.

@@ -32,6 +32,7 @@
 //!     price: Price::default(),
 //!     context_tokens: 128_000,
 //!     capabilities: Capabilities::NONE,
+//!     contract: Default::default(),
 //!     weight: 1,
 //!     priority: 0,
 //!     failover_in_flight: None,
@@ -43,6 +44,7 @@
 //!     deadline_first_output: Duration::MAX,
 //!     side_effects: SideEffects::None,
 //!     required: Capabilities::NONE,
+//!     needs: Default::default(),
 //!     substitutes: vec![],
 //!     max_cost: Money::MAX,
 //!     groups: vec![
@@ -108,6 +110,7 @@ mod budget;
 mod check;
 mod choose;
 pub mod config;
+pub mod contract;
 mod eject;
 mod estimate;
 pub mod event;

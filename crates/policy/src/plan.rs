@@ -30,6 +30,8 @@ pub(crate) struct ClassPlan {
     pub(crate) validated: TargetSet,
     /// Whether recovery can leave the first target.
     pub(crate) has_alternative: bool,
+    /// Targets of other models than the class's own, where the application is told of those.
+    pub(crate) disclosed: TargetSet,
     /// Whether a slow first attempt gets a second beside it.
     pub(crate) hedges: bool,
     /// What holds for each group of the class.
@@ -162,7 +164,7 @@ fn class_plan(
                 .iter()
                 .copied()
                 .filter(|id| target(*id).model == model)
-                .filter(|id| target(*id).capabilities.covers(class.required))
+                .filter(|id| class.accepts(target(*id)))
                 .collect();
             let levels = levels(policy, topology, &mut targets);
             let rule = &rules[group];
@@ -219,6 +221,10 @@ fn class_plan(
         writes,
         hedges: policy.hedge.is_some() && !writes && serving(&equivalent).len() > 1,
         validated: all.iter().filter(|id| target(*id).capabilities.covers(schema)).collect(),
+        disclosed: match class.needs.disclose_substitutes {
+            true => serving(&substitutes),
+            false => TargetSet::EMPTY,
+        },
         has_alternative: reachable > 1,
         equivalent,
         substitutes,

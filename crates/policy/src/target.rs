@@ -5,6 +5,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::contract::{Contract, Needs};
 use crate::{Duration, Money, Price, Share};
 
 /// The most targets one router serves: eligibility is a bit set of this size.
@@ -68,6 +69,8 @@ pub struct Target {
     pub context_tokens: u32,
     /// What it can do.
     pub capabilities: Capabilities,
+    /// What it promises.
+    pub contract: Contract,
     /// Relative weight for weighted selection; at least 1.
     pub weight: u32,
     /// Within a group, targets of the highest priority come first.
@@ -163,12 +166,21 @@ pub struct RouteClass {
     pub side_effects: SideEffects,
     /// What every target that serves it must be able to do.
     pub required: Capabilities,
+    /// What it must promise besides.
+    pub needs: Needs,
     /// Models approved as substitutes, in order of preference.
     pub substitutes: Vec<String>,
     /// The most all attempts of one request may cost; `Money::MAX` for no ceiling.
     pub max_cost: Money,
     /// In the order they are tried; the first is the primary group.
     pub groups: Vec<Group>,
+}
+
+impl RouteClass {
+    /// Whether a target can do, and promises, all that the class asks for.
+    pub fn accepts(&self, target: &Target) -> bool {
+        target.capabilities.covers(self.required) && self.needs.met_by(target)
+    }
 }
 
 #[cfg(test)]
@@ -191,6 +203,7 @@ pub(crate) mod testing {
             price: Price::default(),
             context_tokens: u32::MAX,
             capabilities: Capabilities::NONE,
+            contract: Contract::default(),
             weight: 1,
             priority: 0,
             failover_in_flight: None,
@@ -214,6 +227,7 @@ pub(crate) mod testing {
             deadline_first_output: Duration::MAX,
             side_effects: SideEffects::None,
             required: Capabilities::NONE,
+            needs: Needs::default(),
             substitutes: Vec::new(),
             max_cost: Money::MAX,
             groups,

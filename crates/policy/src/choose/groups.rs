@@ -11,7 +11,7 @@ use crate::target_set::TargetSet;
 use crate::{Duration, Instant, Money};
 
 /// What segments are ordered by, the best first; the last is the place in their list.
-pub(super) type Rank = (u64, Duration, Money, usize);
+pub(super) type Rank = (u64, u64, Duration, Money, usize);
 
 impl Chooser<'_> {
     /// The search among targets of the class's own model, in the policy's order of groups.
@@ -69,24 +69,25 @@ impl Chooser<'_> {
         let latency = || targets.clone().map(|t| health.load.latency(t, now)).min().flatten();
         let latency = || latency().unwrap_or(Duration::ZERO);
         match self.policy.selection.groups {
-            GroupOrder::Listed => (0, Duration::ZERO, Money::ZERO, place),
+            GroupOrder::Listed => (0, 0, Duration::ZERO, Money::ZERO, place),
             GroupOrder::HealthScore => {
                 let counts =
                     targets.clone().map(|t| health.outcomes[usize::from(t.0)].counts_at(now));
                 let all = counts.fold(Counts::default(), Counts::and);
-                (all.marked * 100 / all.all.max(1), latency(), Money::ZERO, place)
+                (all.marked * 100 / all.all.max(1), 0, latency(), Money::ZERO, place)
             }
-            GroupOrder::LowestLatency => (0, latency(), Money::ZERO, place),
+            GroupOrder::LowestLatency => (0, 0, latency(), Money::ZERO, place),
             GroupOrder::Cheapest => {
                 let request = &self.slot().request;
                 let costs = targets.map(|target| estimated_cost(request, self.topology, target));
-                (0, Duration::ZERO, costs.min().unwrap_or(Money::MAX), place)
+                (0, 0, Duration::ZERO, costs.min().unwrap_or(Money::MAX), place)
             }
             GroupOrder::LeastInFlight => {
                 let in_flight: u64 = targets.map(|t| u64::from(health.load.in_flight(t))).sum();
                 // Thousandths of an attempt for each target.
                 (
                     in_flight * 1_000 / segment.targets.len() as u64,
+                    0,
                     Duration::ZERO,
                     Money::ZERO,
                     place,

@@ -17,11 +17,11 @@ impl Chooser<'_> {
         self.search_ranked(segments, terms, Chooser::contract_rank)
     }
 
-    /// Broken contracts, latency, cost, its place.
+    /// Broken contracts, tasks not done, latency, cost, its place.
     fn contract_rank(&mut self, segment: &Segment, place: usize) -> Rank {
         let broken = self.health.broken_contracts(&segment.targets, self.now);
         if self.policy.selection.substitutes != SubstituteOrder::Ranked {
-            return (broken, Duration::ZERO, Money::ZERO, place);
+            return (broken, 0, Duration::ZERO, Money::ZERO, place);
         }
         let request = &self.slot().request;
         let (mut latency, mut cost) = (Duration::MAX, Money::MAX);
@@ -29,6 +29,7 @@ impl Chooser<'_> {
             latency = latency.min(self.expected(target));
             cost = cost.min(estimated_cost(request, self.topology, target));
         }
-        (broken, latency, cost, place)
+        let failed = self.health.failed_tasks(&segment.targets, self.now);
+        (broken, failed, latency, cost, place)
     }
 }

@@ -115,8 +115,9 @@ pub enum SubstituteOrder {
     /// Fewest recent contract failures first, in whole percents of the complete answers within
     /// `health_window`; among equals as the product lists them.
     Proven,
-    /// Fewest recent contract failures first; among equals the lowest latency to expect, then the
-    /// lowest estimated cost, then as the product lists them.
+    /// Fewest recent contract failures first; among equals the fewest tasks not done, in whole
+    /// percents of the answers that were judged within `health_window`; then the lowest latency to
+    /// expect, then the lowest estimated cost, then as the product lists them.
     Ranked,
 }
 

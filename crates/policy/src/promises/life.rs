@@ -50,6 +50,8 @@ pub struct Life {
     pub(super) ended: u16,
     /// It ended with a result.
     pub(super) has_result: bool,
+    /// Attempts by number whose answers are to be disclosed.
+    pub(super) to_disclose: Vec<u16>,
     /// Where the attempts in flight went: `flying`, then `hedge`.
     places: [Option<TargetId>; 2],
     /// What each of them takes from shared budgets.
@@ -89,6 +91,7 @@ impl Life {
             released_by: None,
             ended: 0,
             has_result: false,
+            to_disclose: Vec::new(),
             places: [None; 2],
             paid: [None, None],
             spent: Money::ZERO,
@@ -181,6 +184,9 @@ impl Life {
         let beside = usize::from(self.flying.is_some());
         (self.places[beside], self.paid[beside]) = (Some(destination), paid);
         self.latest = Some(destination);
+        if send.disclose {
+            self.to_disclose.push(send.attempt.number);
+        }
         self.asked = false;
         match self.flying {
             None => (self.flying, self.phase) = (Some(send.attempt), Phase::BeforeHeaders),
@@ -228,6 +234,12 @@ impl Life {
         kept(own || class.substitutes.contains(model(send.target)), "is of no approved model")?;
         let group = class.groups.get(usize::from(send.group));
         kept(group.is_some_and(|g| g.targets.contains(&send.target)), "is not in its group")?;
+        let there = &topology.targets[usize::from(send.target.0)];
+        kept(class.accepts(there), "promises less than the class needs")?;
+        let disclose = !own && class.needs.disclose_substitutes;
+        Promise::Disclosed.holds(send.disclose == disclose, || {
+            format!("attempt {} was sent with the wrong mark", send.attempt.number)
+        })?;
         let again = self.latest == Some(send.target);
         match send.recovery {
             None => kept(self.attempts == 0, "is no recovery, and not the first"),

@@ -27,8 +27,11 @@ pub enum Promise {
     OneResult,
     /// One attempt of a request is in flight at a time, beside it at most one hedge.
     OneAtATime,
-    /// A recovery is what it is called, in a group of the class, to a model of the class.
+    /// A recovery is what it is called, in a group of the class, to a model of the class that keeps
+    /// the contract the class needs.
     RightTarget,
+    /// Where the product wants it, the answer of another model says that it is one.
+    Disclosed,
     /// Nothing starts after the caller has gone.
     NoneAfterCancel,
     /// Nothing starts after output was released.
@@ -55,10 +58,11 @@ pub enum Promise {
 
 impl Promise {
     /// Every promise, in the order they are told.
-    pub const ALL: [Promise; 14] = [
+    pub const ALL: [Promise; 15] = [
         Promise::OneResult,
         Promise::OneAtATime,
         Promise::RightTarget,
+        Promise::Disclosed,
         Promise::NoneAfterCancel,
         Promise::NoneAfterOutput,
         Promise::NoRepeatedWrite,
@@ -78,6 +82,7 @@ impl Promise {
             Promise::OneResult => "one_result",
             Promise::OneAtATime => "one_at_a_time",
             Promise::RightTarget => "right_target",
+            Promise::Disclosed => "disclosed",
             Promise::NoneAfterCancel => "none_after_cancel",
             Promise::NoneAfterOutput => "none_after_output",
             Promise::NoRepeatedWrite => "no_repeated_write",
@@ -100,6 +105,9 @@ impl Promise {
                 "one attempt of a request is in flight at a time, beside it at most one hedge"
             }
             Promise::RightTarget => "each recovery goes where its kind says, to an approved model",
+            Promise::Disclosed => {
+                "another model's answer says so where the product wants it, and no other does"
+            }
             Promise::NoneAfterCancel => "no attempt starts after the caller has cancelled",
             Promise::NoneAfterOutput => "no attempt starts after output was released",
             Promise::NoRepeatedWrite => "nothing that may have written is sent again",

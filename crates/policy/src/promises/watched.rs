@@ -368,6 +368,13 @@ impl<S: Subject> Watched<S> {
         let cancelled = result.outcome == Outcome::Cancelled;
         kept(life.cancelled == cancelled, "a result that forgets a cancellation, or invents one")?;
         kept(result.attempts <= life.attempts, "a result that counts attempts nobody saw")?;
+        let disclose = match result.outcome {
+            Outcome::Answered(n) | Outcome::Refused(n) => life.to_disclose.contains(&n),
+            _ => false,
+        };
+        Promise::Disclosed.holds(result.disclosed == disclose, || {
+            format!("a result with the wrong mark: {result:?}")
+        })?;
         match result.outcome {
             Outcome::Answered(n) => kept(life.released_by == Some(n), "an answer nobody got"),
             Outcome::Refused(n) => kept(n == life.ended, "a refusal by another attempt"),

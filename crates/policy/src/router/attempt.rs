@@ -84,6 +84,7 @@ impl Router {
             retry_after: next.honoured,
             remaining,
             timeout,
+            disclose: self.class(i).disclosed.contains(next.target),
         }));
         self.arm(i, out);
     }

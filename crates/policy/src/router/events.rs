@@ -109,6 +109,7 @@ impl Router {
             retry_after: None,
             attempts: slot.attempts - slot.unsent,
             cost: slot.spent,
+            disclosed: self.class(i).disclosed.contains(target),
         };
         self.finish(i, result, out);
     }

@@ -123,6 +123,9 @@ impl Router {
             Event::Timer { request, epoch } => self.on_timer(request, epoch, actions),
             Event::Cancelled(request) => self.on_cancelled(request, actions),
             Event::Learnt(fact) => self.on_learnt(fact, actions),
+            Event::TaskJudged { target, done } => {
+                self.health.on_task(target, !done, self.now);
+            }
             Event::KillSwitch { target, off } => {
                 assert!(
                     target.is_none_or(|t| usize::from(t.0) < self.topology.targets.len()),

@@ -42,6 +42,7 @@ impl Router {
         };
         let retryable = stopped.retryable() && !self.policy.attempts.owns_retries;
         let returns = refusal.earliest.map(|back| back.at.since(self.now));
+        let refused = matches!(stopped.outcome(), Outcome::Refused(_));
         let result = Terminal {
             id: slot.request.id,
             outcome: stopped.outcome(),
@@ -52,6 +53,7 @@ impl Router {
             retry_after: slot.lapse.hint.or(returns).filter(|_| retryable),
             attempts: slot.attempts - slot.unsent,
             cost: slot.spent,
+            disclosed: refused && self.class(i).disclosed.contains(slot.flight.target),
         };
         self.finish(i, result, out);
     }

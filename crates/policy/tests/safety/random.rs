@@ -7,6 +7,7 @@ use windtunnel_policy::config::{
     Policy, Priority, RecoveryAction, RetryBudget, Sticky, Strategy as Choice, Streaming,
     SubstituteOrder, TotalCovers, Trip, WaitTooLong,
 };
+use windtunnel_policy::contract::{Contract, Needs};
 use windtunnel_policy::event::{AttemptRef, Event, Left, Request, RequestRef};
 use windtunnel_policy::outcome::{Answer, Execution, Failure, FailureClass, Phase, Usage};
 use windtunnel_policy::promises::{Broken, Moment, Watched};
@@ -43,6 +44,11 @@ enum What {
     Switches {
         target: Option<u16>,
         off: bool,
+    },
+    /// The application judges an answer of a target.
+    Judges {
+        target: u16,
+        done: bool,
     },
     /// An event of an attempt that may never have been, or is over.
     Stale {
@@ -144,6 +150,10 @@ fn event(watched: &Watched<Router>, step: &Step, id: u64, now: Instant) -> Optio
             let targets = watched.subject.topology().targets.len() as u16;
             Event::KillSwitch { target: target.map(|t| TargetId(t % targets)), off }
         }
+        What::Judges { target, done } => {
+            let targets = watched.subject.topology().targets.len() as u16;
+            Event::TaskJudged { target: TargetId(target % targets), done }
+        }
         What::Stale { slot, generation, number } => {
             let attempt = AttemptRef { request: RequestRef { slot, generation }, number };
             let current = watched.lives.values().any(|life| life.in_flight(attempt));
@@ -176,6 +186,8 @@ fn step() -> impl Strategy<Value = Step> {
         2 => (class, hint.clone()).prop_map(|(class, hint)| What::Fails(class, hint)),
         10 => (transient, hint).prop_map(|(class, hint)| What::Fails(class, hint)),
         2 => Just(What::NotSent),
+        2 => (any::<u16>(), any::<bool>())
+            .prop_map(|(target, done)| What::Judges { target, done }),
         5 => prop::sample::select(vec![
             Execution::NotCalled,
             Execution::Planned,
@@ -203,8 +215,9 @@ fn topology() -> impl Strategy<Value = Topology> {
         prop::option::of(500_u64..5_000),
         any::<bool>(),
         prop::option::of(1_u64..400),
+        0_u8..3,
     )
-        .prop_map(|(targets, groups, total, first, writes, cost)| {
+        .prop_map(|(targets, groups, total, first, writes, cost, needs)| {
             let targets: Vec<Target> = targets.into_iter().enumerate().map(target_of).collect();
             let groups = (0..groups.min(targets.len()))
                 .map(|g| Group {
@@ -224,6 +237,11 @@ fn topology() -> impl Strategy<Value = Topology> {
                 deadline_first_output: ms(first),
                 side_effects: if writes { SideEffects::WritePossible } else { SideEffects::None },
                 required: Capabilities::NONE,
+                needs: Needs {
+                    schema: (needs == 1).then_some(0),
+                    disclose_substitutes: needs > 0,
+                    ..Needs::default()
+                },
                 substitutes: vec!["m1".into()],
                 max_cost: cost.map_or(Money::MAX, Money::from_pico),
                 groups,
@@ -245,6 +263,7 @@ fn target_of((i, facts): (usize, (u8, u32, u32, Option<u32>, bool))) -> Target {
         price: Price { input: 0, cached: 0, output: 1 },
         context_tokens,
         capabilities: if validated { schema } else { Capabilities::NONE },
+        contract: Contract { schema: (i % 2) as u32, ..Contract::default() },
         weight,
         priority: (i % 3) as u16,
         failover_in_flight,

@@ -276,6 +276,7 @@ fn topology(side_effects: SideEffects) -> Topology {
         capabilities: schema,
         weight: 1,
         priority: 0,
+        contract: Default::default(),
         failover_in_flight: None,
         prior_latency: Duration::from_millis(20),
     };
@@ -286,6 +287,7 @@ fn topology(side_effects: SideEffects) -> Topology {
         deadline_first_output: Duration::MAX,
         side_effects,
         required: Capabilities::NONE,
+        needs: Default::default(),
         substitutes: vec!["n".into()],
         max_cost: Money::MAX,
         groups: groups

@@ -138,6 +138,10 @@ impl Stage {
             ["cancel", name] => Ok(Event::Cancelled(self.request(name)?)),
             ["kill", name] => kill(&topology, name, true),
             ["revive", name] => kill(&topology, name, false),
+            ["judged", name, verdict] => Ok(Event::TaskJudged {
+                target: setting::target_id(&topology, name)?,
+                done: *verdict == "done",
+            }),
             ["recovery", "off"] => Ok(Event::KillSwitch { target: None, off: true }),
             ["recovery", "on"] => Ok(Event::KillSwitch { target: None, off: false }),
             ["timer", name, "epoch", epoch] => Ok(Event::Timer {

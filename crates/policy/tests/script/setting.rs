@@ -1,6 +1,7 @@
 //! The policy, the targets and the route class of a script.
 
 use windtunnel_policy::config::Policy;
+use windtunnel_policy::contract::{Contract, Needs};
 use windtunnel_policy::target::{
     Capabilities, Group, Role, RouteClass, SideEffects, Target, TargetId, Tenant, Topology,
 };
@@ -25,6 +26,7 @@ pub(crate) fn topology(text: &str) -> Result<Topology, String> {
         deadline_first_output: Duration::MAX,
         side_effects: SideEffects::None,
         required: Capabilities::NONE,
+        needs: Needs::default(),
         substitutes: Vec::new(),
         max_cost: Money::MAX,
         groups: Vec::new(),
@@ -86,6 +88,13 @@ fn target(name: &str, facts: &[&str]) -> Result<Target, String> {
         },
         context_tokens: number("context", u32::MAX.into())? as u32,
         capabilities: capabilities(value(facts, "can").unwrap_or(""))?,
+        contract: Contract {
+            name: text("contract", ""),
+            version: number("version", 0)? as u32,
+            schema: number("schema", 0)? as u32,
+            languages: listed(value(facts, "speaks")),
+            quality: value(facts, "quality").map(parse_share).transpose()?,
+        },
         weight: number("weight", 1)? as u32,
         priority: number("priority", 0)? as u16,
         failover_in_flight: value(facts, "failover_in_flight").and_then(|n| n.parse().ok()),
@@ -109,10 +118,27 @@ fn facts_of(class: &mut RouteClass, facts: &[&str]) -> Result<(), String> {
     if let Some(names) = value(facts, "needs") {
         class.required = capabilities(names)?;
     }
+    let number =
+        |key: &str| value(facts, key).map(|n| n.parse().map_err(|_| "a version".to_string()));
+    class.needs = Needs {
+        contract: match value(facts, "contract") {
+            None => None,
+            Some(name) => Some((name.into(), number("version").transpose()?.unwrap_or(0))),
+        },
+        schema: number("schema").transpose()?,
+        languages: listed(value(facts, "speaks")),
+        quality_floor: value(facts, "floor").map(parse_share).transpose()?,
+        price_ceiling: None,
+        disclose_substitutes: facts.contains(&"disclose"),
+    };
     if facts.contains(&"writes") {
         class.side_effects = SideEffects::WritePossible;
     }
     Ok(())
+}
+
+fn listed(names: Option<&str>) -> Vec<String> {
+    names.into_iter().flat_map(|names| names.split(',')).map(Into::into).collect()
 }
 
 fn capabilities(names: &str) -> Result<Capabilities, String> {

@@ -86,6 +86,9 @@ impl Names {
         if let Some(hint) = send.retry_after {
             line += &format!(", retry-after {hint}");
         }
+        if send.disclose {
+            line += ", to be disclosed";
+        }
         if send.breaker != Default::default() {
             line += &format!(", breaker {}", send.breaker.name());
         }
@@ -119,6 +122,9 @@ impl Names {
             1 => ", 1 attempt".into(),
             n => format!(", {n} attempts"),
         };
+        if result.disclosed {
+            line += ", disclosed";
+        }
         if result.cost > Money::ZERO {
             line += &format!(", cost {}", result.cost);
         }
