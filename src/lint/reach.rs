@@ -55,8 +55,9 @@ pub(super) fn check(warnings: &mut Warnings<'_>, scenario: &Scenario, class: usi
     {
         return;
     }
-    let targets: Vec<TargetId> =
-        facts.groups.iter().flat_map(|group| group.targets.iter().copied()).collect();
+    let serves = |id: &TargetId| facts.accepts(&scenario.topology.targets[usize::from(id.0)]);
+    let members = facts.groups.iter().flat_map(|group| group.targets.iter().copied());
+    let targets: Vec<TargetId> = members.filter(serves).collect();
     let beyond = targets.iter().skip(attempts.max.into());
     let names: Vec<&str> =
         beyond.map(|id| scenario.topology.targets[usize::from(id.0)].name.as_str()).collect();
