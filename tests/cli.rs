@@ -254,7 +254,7 @@ fn outputs_are_whole_files() {
     let folder = folder();
     fs::write(folder.path().join("report.json"), "old").unwrap();
     let words = ["--format", "json", "--out", "report.json", "--ledger", "rows.csv"];
-    let more = ["--timeline", "time.csv", "--plot", "chart.svg"];
+    let more = ["--timeline", "time.csv", "--plot", "chart.svg", "--plot-measures", "measures.svg"];
     let output = compare(&folder, &[&words[..], &more].concat());
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(output.stdout.is_empty());
@@ -265,7 +265,11 @@ fn outputs_are_whole_files() {
     let header = windtunnel::report::TIMELINE_COLUMNS.join(",");
     assert_eq!(read("time.csv").lines().next(), Some(header.as_str()));
     assert!(read("chart.svg").starts_with("<svg"));
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 5, "no leftovers");
+    let measures = read("measures.svg");
+    for axis in ["answered (%)", "sent per request", "mean latency (s)", "cost per 1,000 ($)"] {
+        assert!(measures.starts_with("<svg") && measures.contains(axis), "{axis}");
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 6, "no leftovers");
 }
 
 #[test]

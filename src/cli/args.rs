@@ -208,6 +208,9 @@ pub(super) struct Common {
     /// Draw success over time: .svg or .png.
     #[arg(long, value_name = "FILE")]
     pub(super) plot: Option<PathBuf>,
+    /// Draw success, attempts, latency and cost over time: .svg or .png.
+    #[arg(long, value_name = "FILE")]
+    pub(super) plot_measures: Option<PathBuf>,
     /// Write a report to read, send and print: .html (one file with charts) or .md.
     #[arg(long, value_name = "FILE")]
     pub(super) report: Option<PathBuf>,

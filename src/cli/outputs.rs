@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use windtunnel::input::InputError;
 use windtunnel::page::PageFormat;
-use windtunnel::report::{Extras, PlotFormat, Report, RowFormat};
+use windtunnel::report::{Extras, PlotError, PlotFormat, Report, RowFormat};
 
 use super::args::{Common, Format};
 use super::output::{OutFile, print, write_file};
@@ -15,6 +15,7 @@ pub(super) struct Outputs {
     pub(super) ledger: Option<(OutFile, RowFormat)>,
     timeline: Option<(OutFile, RowFormat)>,
     plot: Option<(OutFile, PlotFormat)>,
+    measures: Option<(OutFile, PlotFormat)>,
     page: Option<(OutFile, PageFormat)>,
 }
 
@@ -30,6 +31,7 @@ impl Outputs {
             ("--ledger", &args.ledger),
             ("--timeline", &args.timeline),
             ("--plot", &args.plot),
+            ("--plot-measures", &args.plot_measures),
             ("--report", &args.report),
         ];
         let named: Vec<(&str, &Path)> =
@@ -40,6 +42,7 @@ impl Outputs {
             ledger: open(args.ledger.as_deref(), RowFormat::of, ".csv or .jsonl")?,
             timeline: open(args.timeline.as_deref(), RowFormat::of, ".csv or .jsonl")?,
             plot: open(args.plot.as_deref(), PlotFormat::of, ".svg or .png")?,
+            measures: open(args.plot_measures.as_deref(), PlotFormat::of, ".svg or .png")?,
             page: open_page(args.report.as_deref())?,
         })
     }
@@ -66,10 +69,10 @@ impl Outputs {
             write_file(file, &report.timeline(format))?;
         }
         if let Some((file, format)) = self.plot {
-            let drawn = report.plot(format).map_err(|error| {
-                InputError::new(file.path().display().to_string(), error.to_string())
-            })?;
-            write_file(file, &drawn)?;
+            write_drawn(file, report.plot(format))?;
+        }
+        if let Some((file, format)) = self.measures {
+            write_drawn(file, report.plot_measures(format))?;
         }
         if self.report.is_none() && args.quiet {
             return Ok(());
@@ -93,6 +96,19 @@ impl Outputs {
 /// It cannot be written, or has an ending that says nothing.
 pub(super) fn open_page(path: Option<&Path>) -> Result<Option<(OutFile, PageFormat)>, InputError> {
     open(path, PageFormat::of, ".html or .md")
+}
+
+/// Writes a chart.
+///
+/// # Errors
+/// It could not be drawn, or cannot be completed.
+pub(super) fn write_drawn(
+    file: OutFile,
+    drawn: Result<Vec<u8>, PlotError>,
+) -> Result<(), InputError> {
+    let drawn = drawn
+        .map_err(|error| InputError::new(file.path().display().to_string(), error.to_string()))?;
+    write_file(file, &drawn)
 }
 
 fn open<F>(

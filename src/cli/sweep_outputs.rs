@@ -10,7 +10,8 @@ use windtunnel::sweep::{Header, Row, Shard, Summary, Table, TableFormat};
 
 use super::args::SweepOutputs;
 use super::journal::{Journal, read};
-use super::output::{OutFile, cannot_write, folder_of, print, write_file};
+use super::output::{OutFile, cannot_write, folder_of, print};
+use super::outputs::write_drawn;
 use super::same_file::refuse_overwriting;
 
 /// Where rows, table and charts go; everything that can be seen to fail was tried.
@@ -143,11 +144,7 @@ impl<'a> Outputs<'a> {
             for (format, ending) in [(PlotFormat::Svg, "svg"), (PlotFormat::Png, "png")] {
                 for chart in summary.charts() {
                     let path = folder.join(format!("{}.{ending}", chart.name));
-                    let file = OutFile::create(&path)?;
-                    let drawn = chart.draw(format).map_err(|error| {
-                        InputError::new(path.display().to_string(), error.to_string())
-                    })?;
-                    write_file(file, &drawn)?;
+                    write_drawn(OutFile::create(&path)?, chart.draw(format))?;
                 }
             }
         }

@@ -14,6 +14,7 @@ mod lines;
 mod notes;
 mod numbers;
 mod page;
+mod panels;
 mod plot;
 mod split;
 mod spool;

@@ -8,11 +8,12 @@ use windtunnel_policy::{Duration, Instant};
 use super::Report;
 use super::canvas::{COLOURS, Picture, PlotError, PlotFormat, SHADE, fault, paint};
 use super::notes::short_hash;
+use super::timeline::Interval;
 
 /// Width and height in pixels.
 const SIZE: (u32, u32) = (1_200, 640);
 /// Width of the strip that names the lines: beside the chart, where it hides none of them.
-const NAMES: u32 = 210;
+pub(super) const NAMES: u32 = 210;
 /// Longer names are cut.
 const LONGEST_NAME: usize = 20;
 
@@ -36,12 +37,12 @@ impl Picture for Report<'_> {
     }
 }
 
-fn seconds(length: Duration) -> f64 {
+pub(super) fn seconds(length: Duration) -> f64 {
     length.as_micros() as f64 / 1e6
 }
 
 /// The unit of the time axis: name, and seconds in it.
-fn unit(seconds: f64) -> (&'static str, f64) {
+pub(super) fn unit(seconds: f64) -> (&'static str, f64) {
     match seconds {
         s if s <= 600.0 => ("seconds", 1.0),
         s if s <= 4.0 * 3_600.0 => ("minutes", 60.0),
@@ -50,7 +51,7 @@ fn unit(seconds: f64) -> (&'static str, f64) {
     }
 }
 
-type Points = Vec<(f64, f64)>;
+pub(super) type Points = Vec<(f64, f64)>;
 
 fn draw<B: DrawingBackend>(
     report: &Report<'_>,
@@ -59,7 +60,7 @@ fn draw<B: DrawingBackend>(
     let horizon = seconds(report.scenario.file.horizon);
     let (unit, per) = unit(horizon);
     let lines: Vec<Points> = (0..report.findings.policies.len())
-        .map(|policy| points(report, policy, horizon, per))
+        .map(|policy| points(report, policy, per, success))
         .collect();
     let lowest = lines.iter().flatten().map(|&(_, y)| y).fold(100.0, f64::min);
     // Room below the lowest point, down to a round figure.
@@ -67,16 +68,7 @@ fn draw<B: DrawingBackend>(
     let top = 100.0 + (100.0 - floor) * 0.02;
 
     area.fill(&WHITE).map_err(fault)?;
-    let file = &report.scenario.file;
-    let worlds = report.experiment.worlds.len();
-    let worlds = if worlds == 1 { "1 world".into() } else { format!("{worlds} worlds") };
-    let title = format!(
-        "{}: success per {} ({worlds}, seed {}, {})",
-        file.name,
-        spoken(file.interval),
-        report.options.seed,
-        short_hash(&report.scenario.hash),
-    );
+    let title = title(report, "success");
     let (plot, strip) = area.split_horizontally(SIZE.0 - NAMES);
     let mut chart = ChartBuilder::on(&plot)
         .caption(title, ("sans-serif", 22))
@@ -97,33 +89,72 @@ fn draw<B: DrawingBackend>(
         .draw()
         .map_err(fault)?;
     for (position, line) in lines.into_iter().enumerate() {
-        let style = COLOURS[position % COLOURS.len()].stroke_width(2);
-        chart.draw_series(LineSeries::new(line, style)).map_err(fault)?;
-        let (y, name) = (70 + 28 * position as i32, &report.findings.policies[position].name);
-        let name: String = name.chars().take(LONGEST_NAME).collect();
-        let font = ("sans-serif", 16).into_font();
-        strip.draw(&PathElement::new([(4, y), (30, y)], style)).map_err(fault)?;
-        strip.draw(&Text::new(name, (38, y - 8), font)).map_err(fault)?;
+        chart.draw_series(LineSeries::new(line, style(position))).map_err(fault)?;
     }
+    names(report, &strip)?;
     area.present().map_err(fault)
 }
 
-/// Success in per cent at the middle of each interval before the horizon.
-fn points(report: &Report<'_>, policy: usize, horizon: f64, per: f64) -> Points {
+/// What is shown, of what, and in which worlds.
+pub(super) fn title(report: &Report<'_>, shows: &str) -> String {
+    let worlds = report.experiment.worlds.len();
+    let worlds = if worlds == 1 { "1 world".into() } else { format!("{worlds} worlds") };
+    format!(
+        "{}: {shows} per {} ({worlds}, seed {}, {})",
+        report.scenario.file.name,
+        spoken(report.scenario.file.interval),
+        report.options.seed,
+        short_hash(&report.scenario.hash),
+    )
+}
+
+/// Success in per cent.
+pub(super) fn success(interval: &Interval) -> Option<f64> {
+    Some(100.0 * interval.success()?)
+}
+
+/// A policy's value at the middle of each interval before the horizon.
+pub(super) fn points(
+    report: &Report<'_>,
+    policy: usize,
+    per: f64,
+    value: impl Fn(&Interval) -> Option<f64>,
+) -> Points {
+    let horizon = seconds(report.scenario.file.horizon);
     let intervals = report.intervals(policy).into_iter();
     intervals
         .filter(|interval| seconds(interval.to) <= horizon)
         .filter_map(|interval| {
             let middle = (seconds(interval.from) + seconds(interval.to)) / 2.0;
-            Some((middle / per, 100.0 * interval.success()?))
+            Some((middle / per, value(&interval)?))
         })
         .collect()
 }
 
-type Chart<'a, B> = ChartContext<'a, B, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
+/// Names the lines in the strip beside the chart.
+pub(super) fn names<B: DrawingBackend>(
+    report: &Report<'_>,
+    strip: &DrawingArea<B, Shift>,
+) -> Result<(), PlotError> {
+    for (position, policy) in report.findings.policies.iter().enumerate() {
+        let y = 70 + 28 * position as i32;
+        let name: String = policy.name.chars().take(LONGEST_NAME).collect();
+        let font = ("sans-serif", 16).into_font();
+        strip.draw(&PathElement::new([(4, y), (30, y)], style(position))).map_err(fault)?;
+        strip.draw(&Text::new(name, (38, y - 8), font)).map_err(fault)?;
+    }
+    Ok(())
+}
+
+/// How the line of the policy at this position is drawn.
+pub(super) fn style(position: usize) -> ShapeStyle {
+    COLOURS[position % COLOURS.len()].stroke_width(2)
+}
+
+pub(super) type Chart<'a, B> = ChartContext<'a, B, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
 
 /// Every world's incidents, each as faint as there are worlds: darkest where all have one.
-fn shade<B: DrawingBackend>(
+pub(super) fn shade<B: DrawingBackend>(
     report: &Report<'_>,
     chart: &mut Chart<'_, B>,
     per: f64,

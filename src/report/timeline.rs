@@ -39,7 +39,8 @@ impl Interval {
         self.share(self.totals.answered as f64)
     }
 
-    fn share(&self, of: f64) -> Option<f64> {
+    /// Of what the requests that arrived in it add up to, what each has; `None` where none did.
+    pub(super) fn share(&self, of: f64) -> Option<f64> {
         (self.totals.requests > 0).then(|| of / self.totals.requests as f64)
     }
 }

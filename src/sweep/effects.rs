@@ -178,7 +178,8 @@ mod tests {
 
     fn point(variant: u64, field: Value, score: f64) -> Point {
         let scores = vec![Figure::new(Some(score), None)];
-        Point { variant, fields: vec![field], scores, differences: vec![Figure::default()] }
+        let differences = vec![Figure::default()];
+        Point { variant, fields: vec![field], scores, differences, in_scenarios: Vec::new() }
     }
 
     #[test]

@@ -219,6 +219,20 @@ impl Header {
         let first = self.figures.len() - 2 * self.objectives.len();
         (0..self.objectives.len()).map(|i| (first + 2 * i, first + 2 * i + 1)).collect()
     }
+
+    /// By objective, the positions of its measure's figures in each of several scenarios; none for
+    /// any where there is one scenario, whose figure is the objective's.
+    pub(super) fn scenario_columns(&self) -> Vec<Vec<usize>> {
+        let at = |objective: &Objective, scenario: &Counted| {
+            let name = format!("{}/{}", scenario.name, objective.measure);
+            self.figures.iter().position(|figure| figure.name == name)
+        };
+        let of = |objective: &Objective| match self.scenarios.len() {
+            1 => Vec::new(),
+            _ => self.scenarios.iter().filter_map(|scenario| at(objective, scenario)).collect(),
+        };
+        self.objectives.iter().map(of).collect()
+    }
 }
 
 #[cfg(test)]

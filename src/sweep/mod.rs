@@ -13,6 +13,7 @@ mod arena;
 mod columns;
 mod effects;
 mod figures;
+mod fitted;
 mod front;
 mod header;
 mod in_order;

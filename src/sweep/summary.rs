@@ -18,6 +18,8 @@ pub struct Point {
     pub scores: Vec<Figure>,
     /// By objective, its difference to the base.
     pub differences: Vec<Figure>,
+    /// By objective, its measure in each of several scenarios; empty where there is one.
+    pub in_scenarios: Vec<Vec<Figure>>,
 }
 
 /// A sweep's points, in the order of their numbers.
@@ -29,22 +31,27 @@ pub struct Summary {
     pub points: Vec<Point>,
     /// The number of a variant that charts mark as recommended.
     pub recommended: Option<u64>,
+    /// By objective, the figure of its measure in each of several scenarios.
+    in_scenarios: Vec<Vec<usize>>,
 }
 
 impl Summary {
     /// Of no row yet.
     pub fn new(header: Header) -> Summary {
-        Summary { header, points: Vec::new(), recommended: None }
+        let in_scenarios = header.scenario_columns();
+        Summary { header, points: Vec::new(), recommended: None, in_scenarios }
     }
 
     /// Adds a row.
     pub fn add(&mut self, row: &Row) {
         let columns = self.header.objective_columns();
+        let pick = |of: &[usize]| of.iter().map(|&at| row.figures[at]).collect();
         self.points.push(Point {
             variant: row.variant,
             fields: row.fields.clone(),
             scores: columns.iter().map(|(score, _)| row.figures[*score]).collect(),
             differences: columns.iter().map(|(_, difference)| row.figures[*difference]).collect(),
+            in_scenarios: self.in_scenarios.iter().map(|of| pick(of)).collect(),
         });
     }
 

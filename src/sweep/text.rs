@@ -24,6 +24,7 @@ impl Summary {
         let mut sections = vec![self.head()];
         let front = self.front();
         sections.push(self.front_table(&front));
+        sections.extend(self.fitted());
         sections.extend(self.effects_table());
         sections.join("\n")
     }
@@ -70,8 +71,7 @@ impl Summary {
         let base = self.base();
         let others = shown.iter().copied().filter(|point| point.variant > 0);
         let columns: Vec<&Point> = base.into_iter().chain(others).collect();
-        let mut table = Table::new();
-        table.load_style(presets::UTF8_FULL_CONDENSED);
+        let mut table = bare();
         let mut names = vec![String::new()];
         names.extend(columns.iter().map(|point| match point.variant {
             0 if on_front(point) => "base, on the front".into(),
@@ -130,8 +130,7 @@ impl Summary {
         if order.is_empty() {
             return None;
         }
-        let mut table = Table::new();
-        table.load_style(presets::UTF8_FULL_CONDENSED);
+        let mut table = bare();
         let mut names = vec![String::new()];
         names.extend(self.header.objectives.iter().map(|objective| objective.measure.clone()));
         table.set_header(names);
@@ -184,17 +183,26 @@ pub(super) fn spread(list: &[usize], most: usize) -> impl Iterator<Item = usize>
     })
 }
 
+/// A table without rows.
+pub(super) fn bare() -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_FULL_CONDENSED);
+    table
+}
+
 fn row(name: String, cells: impl Iterator<Item = String>) -> Vec<Cell> {
     std::iter::once(Cell::new(name)).chain(cells.map(Cell::new)).collect()
 }
 
-fn right(table: &mut Table) {
+/// Puts all columns but the first to the right.
+pub(super) fn right(table: &mut Table) {
     for column in table.column_iter_mut().skip(1) {
         column.set_cell_alignment(CellAlignment::Right);
     }
 }
 
-fn value_cell(found: Figure, dimension: Dimension) -> String {
+/// A figure with its interval.
+pub(super) fn value_cell(found: Figure, dimension: Dimension) -> String {
     let Some(value) = found.value() else { return "–".into() };
     let (value, ci95) = (Some(value), found.ci95());
     figure(&Estimate { value, ci95, n: 0, worlds: 0, note: None }, dimension)

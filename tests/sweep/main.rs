@@ -194,6 +194,25 @@ fn several_scenarios_by_weight_and_by_their_worst() {
 }
 
 #[test]
+fn what_is_fitted_to_one_incident_is_shown() {
+    let folder = folder();
+    let easy = SCENARIO.replacen("name: small", "name: easy", 1).replace("33%", "1%");
+    fs::write(folder.path().join("easy.yaml"), easy).unwrap();
+    let words = ["sweep", "small.yaml", "easy.yaml=3", "--vary", "attempts.max=1..3", "--robust"];
+    let words = [&words[..], &["--sample", "grid", "--worlds", "2", "--out", "rows.csv"]].concat();
+    let told = good(&folder, &words);
+    assert!(told.contains("each in its worst scenario"), "{told}");
+    for row in ["best in small", "best in easy", "best by worst", "base"] {
+        assert!(told.contains(&format!("│ {row} ")), "no row {row:?} in\n{told}");
+    }
+    let rows = String::from_utf8(bytes(&folder, "rows.csv")).unwrap();
+    let names = rows.lines().next().unwrap();
+    for column in ["small/success", "easy/success", "weighted/success", "worst/success"] {
+        assert!(names.split(',').any(|name| name == column), "no {column} in {names}");
+    }
+}
+
+#[test]
 fn the_table_as_people_see_it() {
     let folder = folder();
     insta::assert_snapshot!("table", sweep(&folder, &[]));
