@@ -60,7 +60,9 @@ pub(super) fn chart(m: &mut Markup, page: &Page, chart: &Scatter, ids: &mut Ids)
     front(m, chart, &place);
     let class = if chart.dots.len() > MANY { "dots many" } else { "dots" };
     m.open("g", &[("class", class)]);
-    chart.dots.iter().for_each(|d| dot(m, d, &place));
+    // Those that matter above all others.
+    let (named, others): (Vec<&Dot>, Vec<&Dot>) = chart.dots.iter().partition(|d| d.named);
+    others.into_iter().chain(named).for_each(|d| dot(m, d, &place));
     m.close("g");
     m.close("svg");
     m.open(
@@ -131,7 +133,8 @@ fn front(m: &mut Markup, chart: &Scatter, place: &Place) {
 }
 
 fn dot(m: &mut Markup, dot: &Dot, place: &Place) {
-    m.open("g", &[("class", &colour(dot.of)), ("data-of", &dot.of.to_string())]);
+    let class = if dot.named { format!("{} named", colour(dot.of)) } else { colour(dot.of) };
+    m.open("g", &[("class", &class), ("data-of", &dot.of.to_string())]);
     let (x, y) = place.percent(dot.at);
     if let Some((lo, hi)) = dot.x_interval {
         let ((lo, _), (hi, _)) = (place.percent((lo, dot.at.1)), place.percent((hi, dot.at.1)));
