@@ -4,8 +4,10 @@ use std::sync::OnceLock;
 
 use proptest::prelude::*;
 use windtunnel::check::kind_of;
+use windtunnel::fit::Evidence;
 use windtunnel::input::{InputError, SourceFile};
 use windtunnel::library::{Kind, list, load_policy, read_policy};
+use windtunnel::log::{self, Format};
 use windtunnel::profile::Profile;
 use windtunnel::scenario::{ModelCard, Scenario, TraceColumns, TraceLayout};
 use windtunnel::space::{Method, Plan, Sampling, Space};
@@ -140,6 +142,31 @@ fn columns() -> TraceLayout {
     })
 }
 
+/// A log in each format, with a row or two.
+const LOGS: [(&Format, &str); 4] = [
+    (
+        &Format::Ledger { json: true },
+        r#"{"policy":"p","world":0,"request":1,"correlation":1,"class":"c","measured":true,"attempt":1,"group":0,"target":"t","provider":"x","model":"m","region":null,"recovery":"first","status":500,"failure":"server_error","phase":"before_headers","arrived_s":1.5,"sent_s":1.5,"ended_s":2.25,"sent":true,"cancelled":false,"remaining_s":10,"input_tokens":0,"output_tokens":0,"cost_usd":0,"request_outcome":"exhausted","request_answered":false,"request_closed_s":2.25}
+"#,
+    ),
+    (
+        &Format::LiteLlm,
+        r#"{"id":"a","trace_id":"t","call_type":"acompletion","status":"success","model":"m","startTime":1.5,"endTime":2,"completionStartTime":1.75,"response_cost":1e-5,"prompt_tokens":3,"completion_tokens":4}
+{"id":"b","trace_id":"t","call_type":"acompletion","status":"failure","model":"m","startTime":"2025-06-10 09:00:00","endTime":"2025-06-10 09:00:01","error_information":{"error_code":"429"}}
+"#,
+    ),
+    (
+        &Format::Envoy,
+        r#"{"start_time":"2025-06-10T09:00:00.000Z","duration":12,"response_code":503,"response_flags":"UF","upstream_cluster":"c","request_id":"r"}
+"#,
+    ),
+    (
+        &Format::Otlp { whole: false },
+        r#"{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"a","spanId":"b","startTimeUnixNano":"1000","endTimeUnixNano":"5000","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}},{"key":"gen_ai.request.model","value":{"stringValue":"m"}}]}]}]}]}
+"#,
+    ),
+];
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -189,6 +216,31 @@ proptest! {
         let format = if jsonl { TraceFormat::JsonLines } else { TraceFormat::Csv };
         for layout in [TraceLayout::Azure2023, TraceLayout::BurstGpt, TraceLayout::Mooncake, columns()] {
             if let Err(error) = parse_trace("noise", bytes.as_slice(), format, &layout) {
+                prop_assert!(is_clear(&error), "{error}");
+            }
+        }
+    }
+
+    #[test]
+    fn damaged_logs_are_read_or_refused(which in 0..LOGS.len(), damage in damage()) {
+        let (format, text) = LOGS[which];
+        let mut requests = 0;
+        match log::read("log", damaged(text, &damage).as_bytes(), format.clone(), |request| {
+            assert!(request.arrived_us <= request.closed_us);
+            assert!(request.attempts.is_sorted_by_key(|attempt| attempt.sent_us));
+            requests += 1;
+        }) {
+            Ok(read) => prop_assert!(requests + read.unusable.count() <= read.rows),
+            Err(error) => prop_assert!(is_clear(&error), "{error}"),
+        }
+    }
+
+    #[test]
+    fn noisy_logs_are_refused(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        for (format, _) in LOGS {
+            let mut evidence = Evidence::new();
+            let read = log::read("noise", bytes.as_slice(), format.clone(), |r| evidence.take(&r));
+            if let Err(error) = read {
                 prop_assert!(is_clear(&error), "{error}");
             }
         }

@@ -104,7 +104,8 @@ pub(super) enum WhatIfFormat {
 
 #[derive(Args, Debug)]
 pub(super) struct LogArgs {
-    /// A log of attempts: what `--ledger` writes, or any table with `--columns`.
+    /// A log of attempts: what `--ledger` writes, LiteLLM's standard logging payload, Envoy's access
+    /// log or OpenTelemetry spans as JSON Lines, or any table with `--columns`.
     pub(super) log: PathBuf,
     /// A column mapping: what the columns (or JSON fields) of the log mean.
     #[arg(long, value_name = "FILE")]

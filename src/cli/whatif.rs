@@ -45,6 +45,7 @@ pub(super) fn what_if(args: &WhatIfArgs) -> Outcome {
             seed: args.seed,
             worlds: args.worlds,
             refits: args.refits,
+            sensitivity: true,
             threads: args.threads.map(usize::from),
         },
     };

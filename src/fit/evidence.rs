@@ -259,7 +259,7 @@ impl AtTarget {
             _ => None,
         };
         let minute = self.minutes.entry(attempt.sent_us / MINUTE_US).or_default();
-        minute.busy_us += took;
+        minute.busy_us = minute.busy_us.saturating_add(took);
         if let Some(outcome) = outcome {
             let length = minute.outcomes.len().max(outcome + 1);
             minute.outcomes.resize(length, 0);
@@ -295,7 +295,7 @@ impl AtTarget {
             && attempt.output > 1
             && let Some(first) = attempt.first_us.filter(|&first| first < attempt.ended_us)
         {
-            let span = (attempt.ended_us - first) * 1_000;
+            let span = (attempt.ended_us - first).saturating_mul(1_000);
             block.pace.add(span / u64::from(attempt.output - 1));
         }
         if of_target && !attempt.cancelled && attempt.phase == Phase::BeforeHeaders {

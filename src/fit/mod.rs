@@ -85,6 +85,11 @@ struct TargetFit {
     in_phases: Vec<phases::InPhase>,
     /// Busiest minute: attempts in flight on average.
     busiest: f64,
+    /// Minutes with hardly an attempt, of all between its first and its last; none where that is rare.
+    hidden: Option<(u64, u64)>,
+    /// Attempts refused for their rate, and the attempts and tokens of the busiest minute.
+    refused: u64,
+    most_let_in: [u64; 2],
     /// Answers, and those of them that came as a stream.
     complete: u64,
     streamed: u64,
@@ -201,10 +206,28 @@ impl TargetFit {
             in_phases: counts.phases,
             price: PriceFit::of(&target.totals),
             busiest: busiest as f64 / MINUTE_US as f64,
+            hidden: hidden(target),
+            refused: target.minutes.values().map(|minute| minute.refused).sum(),
+            most_let_in: [0, 1].map(|of| {
+                target.minutes.values().map(|minute| minute.let_in[of]).max().unwrap_or(0)
+            }),
             complete: target.totals.complete,
             streamed: target.totals.streamed,
         }
     }
+}
+
+/// Minutes in which a target got less than a tenth of its usual attempts, of those between its first and
+/// its last; none where they are fewer than one in a hundred, or it is hardly used at all.
+fn hidden(target: &evidence::AtTarget) -> Option<(u64, u64)> {
+    let first = *target.minutes.first_key_value()?.0;
+    let all = target.minutes.last_key_value()?.0 - first + 1;
+    let mut attempts: Vec<u64> = target.minutes.values().map(|m| m.let_in[0] + m.refused).collect();
+    attempts.sort_unstable();
+    let usual = attempts[attempts.len() / 2];
+    let seen = attempts.iter().filter(|&&count| count * 10 >= usual).count() as u64;
+    let hidden = all - seen;
+    (usual >= 20 && hidden * 100 > all).then_some((hidden, all))
 }
 
 impl ClassFit {

@@ -101,30 +101,24 @@ impl Phases {
         self.phases.partition_point(|phase| phase.from <= minute).saturating_sub(1)
     }
 
-    /// Counts every minute and block as often as it weighs.
-    pub(super) fn count(
-        &self,
-        target: &AtTarget,
-        minute_weight: impl Fn(u64) -> u64,
-        block_weight: impl Fn(u64) -> u64,
-    ) -> Counts {
+    /// Counts every minute once, and every block as often as it weighs.
+    pub(super) fn count(&self, target: &AtTarget, block_weight: impl Fn(u64) -> u64) -> Counts {
         let mut phases = vec![InPhase::default(); self.phases.len()];
         let mut blackout = InPhase::default();
         for (&at, minute) in &target.minutes {
-            // What everybody met is not drawn anew: it is part of what happened.
-            let (phase, weight) = match self.blackouts.binary_search(&at) {
-                Ok(_) => (&mut blackout, 1.0),
-                Err(_) => (&mut phases[self.at(at)], minute_weight(at) as f64),
+            let phase = match self.blackouts.binary_search(&at) {
+                Ok(_) => &mut blackout,
+                Err(_) => &mut phases[self.at(at)],
             };
             phase.outcomes.resize(target.kinds.len() + 1, 0.0);
             for (sum, &count) in phase.outcomes.iter_mut().zip(&minute.outcomes) {
-                *sum += weight * count as f64;
+                *sum += count as f64;
             }
             for (sum, value) in phase.times.iter_mut().zip(minute.times) {
-                *sum += weight * value;
+                *sum += value;
             }
             for (sum, count) in phase.again.iter_mut().zip(minute.again) {
-                *sum += weight * count as f64;
+                *sum += count as f64;
             }
         }
         let blocks = target.blocks.keys().map(|&block| (block, block_weight(block)));
@@ -133,7 +127,7 @@ impl Phases {
 
     /// As it was counted.
     pub(super) fn as_counted(&self, target: &AtTarget) -> Counts {
-        self.count(target, |_| 1, |_| 1)
+        self.count(target, |_| 1)
     }
 
     /// The phase in which most of a block lies.

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
-use super::evidence::{AtTarget, BLOCK, Evidence};
+use super::evidence::{AtTarget, BLOCK, Evidence, Minute};
 use super::parameters::{self, Parameters};
-use super::phases::{Counts, Phases};
+use super::phases::Phases;
 use super::{Fit, TargetFit};
 use crate::draw::{NameHash, Purpose, below, stream};
 use crate::scenario::{LatencyModel, Scenario};
@@ -20,15 +20,18 @@ const LEAST_BLOCKS: usize = 5;
 pub struct Refit(Vec<(String, Parameters)>);
 
 impl Fit {
-    /// Estimates again from blocks of five minutes drawn with replacement, within each phase; where a
-    /// phase has fewer than five, from attempts drawn one by one. Phases stay as they are.
+    /// Estimates again, phases included, from a log drawn anew: within a phase, blocks of five minutes
+    /// with replacement; in a phase of fewer than five of them, the attempts of each minute one by one.
     pub fn refit(&self, evidence: &Evidence, seed: u64, number: u64) -> Refit {
         let one = |fit: &TargetFit| {
             let owner = NameHash::of(&fit.name).under(&number.to_string());
             let mut draws = stream(seed, Purpose::Refit, owner);
-            let target = &evidence.targets[fit.position];
-            let counts = drawn(target, &fit.phases, &mut draws);
-            let again = parameters::estimate(&fit.name, target, &fit.phases, &counts, &self.clock);
+            let target = drawn(&evidence.targets[fit.position], &fit.phases, &mut draws);
+            let weights = weights(&target, &mut draws);
+            let phases = Phases::of(&target);
+            let weight = |block: u64| weights.get(&block).copied().unwrap_or(0);
+            let counts = phases.count(&target, weight);
+            let again = parameters::estimate(&fit.name, &target, &phases, &counts, &self.clock);
             (fit.name.clone(), again)
         };
         Refit(self.targets.iter().map(one).collect())
@@ -79,62 +82,75 @@ impl Refit {
     }
 }
 
-/// Counts of a log of which blocks were drawn anew.
-fn drawn(target: &AtTarget, phases: &Phases, draws: &mut ChaCha8Rng) -> Counts {
-    let by_phase = blocks_by_phase(target, phases);
-    let mut weights: BTreeMap<u64, u64> = BTreeMap::new();
-    let mut whole = vec![true; by_phase.len()];
-    for (phase, blocks) in by_phase.iter().enumerate() {
+/// A target as it might have been seen: every minute of a long phase has what some minute of the phase
+/// had, block by block; minutes of a short one have attempts drawn by their own shares. Minutes in which
+/// everybody failed stay as they are: they are part of what happened.
+fn drawn(target: &AtTarget, phases: &Phases, draws: &mut ChaCha8Rng) -> AtTarget {
+    let mut drawn = target.clone();
+    for blocks in blocks_by_phase(target, phases) {
         if blocks.len() < LEAST_BLOCKS {
-            whole[phase] = false;
-            blocks.iter().flatten().for_each(|minute| {
-                weights.insert(*minute, 1);
-            });
+            for at in blocks.iter().flatten() {
+                if let Some(minute) = drawn.minutes.get_mut(at) {
+                    anew(minute, draws);
+                }
+            }
             continue;
         }
-        for _ in blocks {
-            let block = &blocks[below(draws.next_u64(), blocks.len() as u64) as usize];
-            block.iter().for_each(|minute| *weights.entry(*minute).or_default() += 1);
+        for block in &blocks {
+            let from = &blocks[below(draws.next_u64(), blocks.len() as u64) as usize];
+            // Blocks at the edges of a phase are shorter: they go round.
+            for (at, from) in block.iter().zip(from.iter().cycle()) {
+                drawn.minutes.insert(*at, target.minutes[from].clone());
+            }
         }
     }
-    let times: Vec<u64> = target.blocks.keys().copied().collect();
-    let mut of_times: BTreeMap<u64, u64> = BTreeMap::new();
-    for _ in &times {
-        let block = times[below(draws.next_u64(), times.len() as u64) as usize];
-        *of_times.entry(block).or_default() += 1;
-    }
-    let weight = |from: &BTreeMap<u64, u64>, key| from.get(&key).copied().unwrap_or(0);
-    let mut counts = phases.count(target, |m| weight(&weights, m), |b| weight(&of_times, b));
-    for (phase, _) in counts.phases.iter_mut().zip(&whole).filter(|(_, whole)| !**whole) {
-        phase.outcomes = one_by_one(&phase.outcomes, draws);
-        let [tried, failed] = phase.again;
-        if tried > 0.0 {
-            phase.again = [tried, one_by_one(&[failed, tried - failed], draws)[0]];
-        }
-    }
-    counts
+    drawn
 }
 
-/// The minutes of each phase in blocks.
+/// Draws the attempts of a minute one by one.
+fn anew(minute: &mut Minute, draws: &mut ChaCha8Rng) {
+    minute.outcomes = one_by_one(&minute.outcomes, draws);
+    let [tried, failed] = minute.again;
+    if tried > 0 {
+        minute.again = [tried, one_by_one(&[failed, tried - failed], draws)[0]];
+    }
+}
+
+/// How often each block of times was drawn.
+fn weights(target: &AtTarget, draws: &mut ChaCha8Rng) -> BTreeMap<u64, u64> {
+    let blocks: Vec<u64> = target.blocks.keys().copied().collect();
+    let mut weights = BTreeMap::new();
+    for _ in &blocks {
+        let block = blocks[below(draws.next_u64(), blocks.len() as u64) as usize];
+        *weights.entry(block).or_default() += 1;
+    }
+    weights
+}
+
+/// The minutes of each phase in blocks; those in which everybody failed in blocks of their own.
 fn blocks_by_phase(target: &AtTarget, phases: &Phases) -> Vec<Vec<Vec<u64>>> {
     let mut by_phase: Vec<BTreeMap<u64, Vec<u64>>> = vec![BTreeMap::new(); phases.phases.len()];
     for &minute in target.minutes.keys() {
-        by_phase[phases.at(minute)].entry(minute / BLOCK).or_default().push(minute);
+        if phases.blackouts.binary_search(&minute).is_err() {
+            by_phase[phases.at(minute)].entry(minute / BLOCK).or_default().push(minute);
+        }
     }
     by_phase.into_iter().map(|blocks| blocks.into_values().collect()).collect()
 }
 
 /// As many outcomes, each drawn by its share.
-fn one_by_one(counts: &[f64], draws: &mut ChaCha8Rng) -> Vec<f64> {
-    let all: f64 = counts.iter().sum();
-    let mut drawn = vec![0.0; counts.len()];
-    for _ in 0..all as u64 {
-        let mut at = below(draws.next_u64(), all as u64) as f64;
-        let which = counts.iter().position(|count| {
+fn one_by_one(counts: &[u64], draws: &mut ChaCha8Rng) -> Vec<u64> {
+    let all: u64 = counts.iter().sum();
+    let mut drawn = vec![0; counts.len()];
+    for _ in 0..all {
+        let mut at = below(draws.next_u64(), all);
+        for (count, drawn) in counts.iter().zip(&mut drawn) {
+            if at < *count {
+                *drawn += 1;
+                break;
+            }
             at -= count;
-            at < 0.0
-        });
-        drawn[which.unwrap_or(0)] += 1.0;
+        }
     }
     drawn
 }

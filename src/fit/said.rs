@@ -69,10 +69,21 @@ impl Fit {
                 parameters.stick.tried
             ));
         }
+        if let Some((hidden, all)) = target.hidden {
+            said.push(format!(
+                "{name}: in {hidden} of {all} minutes it got less than a tenth of its usual attempts, as behind an open breaker: what it would have answered then is not identified, and the rest of the phase is taken"
+            ));
+        }
         said.push(format!(
             "{name}: capacity is not identified beyond {:.1} in flight (the busiest minute's mean): {SLOTS} slots are assumed",
             target.busiest
         ));
+        if target.refused > 0 {
+            said.push(format!(
+                "{name}: {} attempts were refused for their rate; the busiest minute let in {} attempts and {} tokens; which limit it was is not identified: refusals are taken as failures of their phase, with the median wait hint where one was seen",
+                target.refused, target.most_let_in[0], target.most_let_in[1]
+            ));
+        }
         if target.price.is_none() {
             said.push(format!("{name}: prices are not identified: zero is assumed"));
         }

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-use super::{ColumnMap, Format};
+use super::{ColumnMap, Format, envoy, litellm, otlp};
 use crate::input::{InputError, open, plain};
 
 /// A first line is looked at no further.
@@ -28,6 +28,14 @@ pub fn detect(path: &Path, map: Option<ColumnMap>) -> Result<Format, InputError>
         let object = value.as_ref().and_then(serde_json::Value::as_object);
         if object.is_some_and(|object| ours(&|column| object.contains_key(column))) {
             return Ok(Format::Ledger { json });
+        }
+        match &value {
+            Some(value) if otlp::is_batch(value) => return Ok(Format::Otlp { whole: false }),
+            Some(value) if litellm::is_payload(value) => return Ok(Format::LiteLlm),
+            Some(value) if envoy::is_entry(value) => return Ok(Format::Envoy),
+            // An object over several lines.
+            None if first == "{" => return Ok(Format::Otlp { whole: true }),
+            _ => {}
         }
     } else if ours(&|column| first.split(',').any(|name| name.trim() == column)) {
         return Ok(Format::Ledger { json });

@@ -1,6 +1,6 @@
 //! How logs are written, and what each way cannot show.
 
-use super::ColumnMap;
+use super::{ColumnMap, envoy, litellm, otlp};
 
 /// How a log is written.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -17,14 +17,26 @@ pub enum Format {
         /// As JSON Lines rather than CSV.
         json: bool,
     },
+    /// LiteLLM's standard logging payload, as JSON Lines.
+    LiteLlm,
+    /// Envoy's access log, as JSON Lines.
+    Envoy,
+    /// OpenTelemetry spans in OTLP's JSON encoding.
+    Otlp {
+        /// The file is one object rather than one in each line.
+        whole: bool,
+    },
 }
 
 impl Format {
-    /// Its name, as `--log-format` takes it.
+    /// Its name, for people.
     pub fn name(&self) -> &'static str {
         match self {
             Format::Ledger { .. } => "ledger",
             Format::Mapped { .. } => "columns",
+            Format::LiteLlm => "litellm",
+            Format::Envoy => "envoy",
+            Format::Otlp { .. } => "otlp",
         }
     }
 
@@ -35,9 +47,13 @@ impl Format {
 
     /// What such a log does not show, one sentence each, and what is done about it.
     pub fn blind_to(&self) -> Vec<String> {
+        let words = |said: &[&str]| said.iter().map(|&words| words.to_owned()).collect();
         match self {
             Format::Ledger { .. } => Vec::new(),
             Format::Mapped { map, .. } => map.blind_to(),
+            Format::LiteLlm => words(&litellm::BLIND_TO),
+            Format::Envoy => words(&envoy::BLIND_TO),
+            Format::Otlp { .. } => words(&otlp::BLIND_TO),
         }
     }
 }

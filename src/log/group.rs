@@ -11,10 +11,15 @@ use crate::draw::NameHash;
 /// Rows of one request stand at most so far apart; so many actions are remembered.
 const MEMORY: u64 = 100_000;
 
+/// A longer span is a mistake in the unit of time.
+const LONGEST_US: u64 = 400 * 86_400 * 1_000_000;
+
 /// Puts the rows of a request together.
 pub(super) struct Grouper {
     adjacent: bool,
     run: Option<String>,
+    /// A time of the first row, µs.
+    first_us: Option<u64>,
     rows: u64,
     open: BTreeMap<u64, Open>,
     /// Requests by the row they were opened with.
@@ -38,6 +43,7 @@ impl Grouper {
         Grouper {
             adjacent,
             run: None,
+            first_us: None,
             rows: 0,
             open: BTreeMap::new(),
             order: VecDeque::new(),
@@ -83,6 +89,19 @@ impl Grouper {
     fn usable(&mut self, row: &Row) -> Result<(), Unusable> {
         if *self.run.get_or_insert_with(|| row.run.clone()) != row.run {
             return Err(Unusable::AnotherRun);
+        }
+        let times = [
+            row.arrived_us,
+            row.sent_us,
+            row.headers_us,
+            row.first_us,
+            row.ended_us,
+            row.closed_us,
+        ];
+        for time in times.into_iter().flatten() {
+            if self.first_us.get_or_insert(time).abs_diff(time) > LONGEST_US {
+                return Err(Unusable::FarAway);
+            }
         }
         match (row.sent_us, row.ended_us) {
             (Some(sent), Some(ended)) if ended < sent => Err(Unusable::EndsBeforeItBegins),

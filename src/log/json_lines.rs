@@ -6,8 +6,9 @@ use std::io::{BufRead, Read};
 use serde_json::Value;
 
 use super::mapped::{self, Cells};
+use super::row::Row;
 use super::tabular::OnRow;
-use super::{ColumnMap, Unusable};
+use super::{ColumnMap, Unusable, otlp};
 use crate::input::{InputError, plain};
 
 /// No line is longer: a batch of spans may be some megabytes.
@@ -28,6 +29,49 @@ pub(super) fn each_mapped(
         };
         on_row(row, line, shown)
     })
+}
+
+/// Hands the row that `row` makes of every line to `on_row`.
+pub(super) fn each_object(
+    name: &str,
+    from: impl BufRead,
+    row: impl Fn(&Value) -> Result<Row, Unusable>,
+    on_row: &mut OnRow<'_>,
+) -> Result<(), InputError> {
+    each(name, from, |object, line, shown| {
+        on_row(object.ok_or(Unusable::Malformed).and_then(|object| row(&object)), line, shown)
+    })
+}
+
+/// Hands every span of every batch to `on_row`; the file is one batch, or has one in each line.
+pub(super) fn each_batch(
+    name: &str,
+    mut from: impl BufRead,
+    whole: bool,
+    on_row: &mut OnRow<'_>,
+) -> Result<(), InputError> {
+    let mut batch = |object: Option<Value>, line: u64, shown: &str| {
+        let Some(object) = object else { return on_row(Err(Unusable::Malformed), line, shown) };
+        let mut result = Ok(());
+        otlp::rows(&object, |row| {
+            if result.is_ok() {
+                // A batch is no example to show.
+                result = on_row(row, line, "(a span)");
+            }
+        });
+        result
+    };
+    if !whole {
+        return each(name, from, batch);
+    }
+    let mut bytes = Vec::new();
+    let read = Read::by_ref(&mut from).take(LONGEST_LINE).read_to_end(&mut bytes);
+    read.map_err(|e| InputError::new(name, format!("cannot be read: {}", plain(&e))))?;
+    if bytes.len() as u64 == LONGEST_LINE {
+        let message = "one object of more than 64 MiB";
+        return Err(InputError::new(name, message).fix("export one batch a line"));
+    }
+    batch(serde_json::from_slice(&bytes).ok(), 1, "(not JSON)")
 }
 
 /// Hands every line to `on_line`: the value in it, `None` where it is no JSON; blank lines are

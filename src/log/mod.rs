@@ -8,15 +8,19 @@
 //! - [`group`] makes requests of rows, in whatever order they stand.
 
 mod detect;
+mod envoy;
 mod format;
 mod group;
 mod json_lines;
+mod litellm;
 mod mapped;
 mod mapping;
+mod otlp;
 mod row;
 mod tabular;
 
 mod unusable;
+mod values;
 
 use std::io::BufRead;
 
@@ -183,8 +187,11 @@ pub fn read(
         }
         Format::Mapped { map, json: false } => tabular::each(name, from, map, &mut on_row)?,
         Format::Mapped { map, json: true } => {
-            json_lines::each_mapped(name, from, map, &mut on_row)?
+            json_lines::each_mapped(name, from, map, &mut on_row)?;
         }
+        Format::LiteLlm => json_lines::each_object(name, from, litellm::row, &mut on_row)?,
+        Format::Envoy => json_lines::each_object(name, from, envoy::row, &mut on_row)?,
+        Format::Otlp { whole } => json_lines::each_batch(name, from, *whole, &mut on_row)?,
     }
     let (names, unusable) = grouper.finish(&mut take);
     if rows == 0 {

@@ -13,6 +13,8 @@ pub enum Unusable {
     Unreadable(String),
     /// It ended before it was sent.
     EndsBeforeItBegins,
+    /// Its times are more than 400 days from those of the first row.
+    FarAway,
     /// It belongs to another run of the ledger than the first row.
     AnotherRun,
     /// It is no call of a model.
@@ -29,6 +31,7 @@ impl Unusable {
             Unusable::Missing(column) => format!("has no `{column}`"),
             Unusable::Unreadable(column) => format!("`{column}` cannot be read"),
             Unusable::EndsBeforeItBegins => "ends before it begins".into(),
+            Unusable::FarAway => "is more than 400 days from the first row".into(),
             Unusable::AnotherRun => "is of another policy or world than the first row".into(),
             Unusable::OtherKind => "is no call of a model".into(),
             Unusable::TooManyNames => "names more targets or route classes than 256".into(),

@@ -5,7 +5,10 @@ use super::figures::{MEASURES, Spread, spread};
 use super::finding::{Believed, Check, Verdict, counted, whole};
 use super::runs::Runs;
 use crate::fit::Fit;
-use crate::record::RunTotals;
+use crate::record::{RunTotals, TargetTotals};
+
+/// A count of one target.
+type OfTarget = fn(&TargetTotals) -> u64;
 
 /// Fewer requests in an interval say nothing.
 const LEAST_REQUESTS: u64 = 30;
@@ -28,12 +31,12 @@ pub(super) fn of(question: &Question<'_>, fit: &Fit, runs: &Runs) -> Believed {
         check(&name, Some(interval.answered as f64 / interval.requests as f64), simulated)
     });
     let targets = question.scenario.targets.iter().enumerate().flat_map(|(i, target)| {
-        let per_request = move |run: &RunTotals, of: fn(&crate::record::TargetTotals) -> u64| {
+        let per_request = move |run: &RunTotals, of: OfTarget| {
             let requests: u64 = run.classes.iter().map(|class| class.requests).sum();
             let target = run.targets.get(i)?;
             (requests > 0).then(|| of(target) as f64 / requests as f64)
         };
-        let kinds: [(&str, fn(&crate::record::TargetTotals) -> u64); 2] =
+        let kinds: [(&str, OfTarget); 2] =
             [("attempts", |t| t.attempts), ("failures", |t| t.failures)];
         kinds.map(|(kind, of)| {
             let simulated = spread(runs, |runs| per_request(runs[0], of));

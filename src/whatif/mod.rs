@@ -50,6 +50,8 @@ pub struct Options {
     pub worlds: u32,
     /// Refits to blocks of the log drawn anew.
     pub refits: u32,
+    /// Run also the worlds that the log cannot tell from the fitted one.
+    pub sensitivity: bool,
     /// Threads; as many as there are cores where absent. Results do not depend on it.
     pub threads: Option<usize>,
 }

@@ -60,14 +60,12 @@ impl Runs {
         };
         let scenario = question.scenario;
         let worlds = question.options.worlds;
-        let main = run(
-            scenario,
-            question.policies,
-            None,
-            &options(worlds, Extremes::Counts),
-            &watched,
-            observer,
-        )?;
+        let extremes = match question.options.sensitivity {
+            true => Extremes::Counts,
+            false => Extremes::Off,
+        };
+        let main =
+            run(scenario, question.policies, None, &options(worlds, extremes), &watched, observer)?;
         let refits = match question.log {
             None => Vec::new(),
             Some((fit, evidence)) => (0..question.options.refits)
@@ -88,7 +86,8 @@ impl Runs {
                 variants.push((variant, runs.into_iter().map(|policy| policy.worlds).collect()));
             }
         }
-        for (variant, scenario) in sensitivity::worlds(question) {
+        let others = question.options.sensitivity.then(|| sensitivity::worlds(question));
+        for (variant, scenario) in others.into_iter().flatten() {
             let runs = bare(&scenario, VARIANT_WORLDS.min(worlds))?;
             variants.push((variant, by_policy(runs)));
         }

@@ -23,7 +23,7 @@ impl Variant {
             Variant::Independent => "no failure sticks to its request".into(),
             Variant::Stuck => "every failure sticks to its request".into(),
             Variant::Full(targets) => format!("{targets}: no room for more than the log shows"),
-            Variant::DownToo(targets) => format!("{targets}"),
+            Variant::DownToo(what) => what.clone(),
         }
     }
 }

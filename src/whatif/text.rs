@@ -5,6 +5,8 @@ use super::sections::{Section, Table, sections};
 
 /// The widest cell; longer ones are cut.
 const WIDEST: usize = 60;
+/// The longest line of a sentence.
+const LINE: usize = 110;
 
 impl WhatIf {
     /// For people. Lines end in a line feed; nothing depends on a terminal.
@@ -41,7 +43,7 @@ impl WhatIf {
 fn section_text(section: &Section) -> String {
     let mut out = format!("\n{}\n", section.title);
     for sentence in &section.sentences {
-        out += &format!("  {sentence}\n");
+        out += &wrapped(sentence);
     }
     if let Some(table) = &section.table {
         out += &table_text(table);
@@ -50,6 +52,22 @@ fn section_text(section: &Section) -> String {
         text.lines().for_each(|line| out += &format!("  {line}\n"));
     }
     out
+}
+
+/// A sentence in lines of at most [`LINE`] characters, the first marked.
+fn wrapped(sentence: &str) -> String {
+    let (mut out, mut length) = (String::from("  -"), 3);
+    for word in sentence.split(' ') {
+        let more = 1 + word.chars().count();
+        if length + more > LINE {
+            out += "\n   ";
+            length = 3;
+        }
+        out += " ";
+        out += word;
+        length += more;
+    }
+    out + "\n"
 }
 
 fn table_text(table: &Table) -> String {

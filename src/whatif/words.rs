@@ -50,7 +50,7 @@ fn shown(value: f64, half: Option<f64>, unit: Unit, signed: bool) -> String {
     };
     let text = format!("{sign}{before}{:.decimals$}{after}", value.abs());
     match half {
-        Some(half) if half == 0.0 => format!("{text} ± 0"),
+        Some(0.0) => format!("{text} ± 0"),
         Some(half) => format!("{text} ± {half:.decimals$}"),
         None => text,
     }

@@ -1,4 +1,6 @@
 //! From a known world to its log, from the log to a fitted world, and what that says of policies.
 
+mod coverage;
+mod formats;
 mod round_trip;
 mod worlds;

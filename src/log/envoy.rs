@@ -1,0 +1,83 @@
+//! Envoy's access log as JSON. Its keys are the operator's; those of Envoy's own default and of Envoy AI
+//! Gateway are known.
+
+use serde_json::Value;
+use windtunnel_policy::outcome::FailureClass;
+
+use super::litellm::tokens;
+use super::row::Row;
+use super::values::{date_time, text, whole};
+use super::{End, Unusable, mapped};
+
+/// What is said of the format.
+pub(super) const BLIND_TO: [&str; 4] = [
+    "Envoy's access log shows the last upstream attempt only, unless upstream logging is on: failures that a retry recovered are missing, so the failing share of targets is a lower bound and stickiness is not identified",
+    "Envoy does not log the first output or headers: an answer's time is laid on its first token",
+    "Envoy does not log bills: prices are zero until you put them into the cards",
+    "Envoy does not log deadlines or groups: roles are taken from the order of use",
+];
+
+const STATUS: [&str; 2] = ["response_code", "status"];
+const SPAN: [&str; 2] = ["duration", "duration_ms"];
+
+/// Whether an object is such an entry.
+pub(super) fn is_entry(object: &Value) -> bool {
+    let any = |keys: &[&str]| keys.iter().any(|key| object.get(key).is_some());
+    any(&["start_time"]) && any(&STATUS) && any(&SPAN)
+}
+
+/// The row of an entry.
+///
+/// # Errors
+/// A field that every row needs is missing or cannot be read.
+pub(super) fn row(object: &Value) -> Result<Row, Unusable> {
+    let first = |keys: &[&str]| keys.iter().find_map(|key| text(object, key));
+    let sent = date_time(object, "start_time")?;
+    let key = SPAN.iter().copied().find(|key| object.get(key).is_some()).unwrap_or(SPAN[0]);
+    let took = whole(object, key)?.ok_or_else(|| Unusable::Missing(key.into()))?;
+    let key = STATUS.iter().copied().find(|key| object.get(key).is_some()).unwrap_or(STATUS[0]);
+    let status = whole(object, key)?.and_then(|status| u16::try_from(status).ok());
+    let status = status.ok_or_else(|| Unusable::Unreadable(key.into()))?;
+    let target = first(&["genai_backend_name", "upstream_cluster", "upstream_host"]);
+    let request = first(&["request_id", "x-request-id", "x_request_id", "request-id"]);
+    let mut row = Row {
+        // Without a name every entry is a request of its own.
+        request: request.unwrap_or_else(|| format!("{sent} {took} {status} {target:?}")),
+        class: first(&["route_name"]),
+        provider: first(&["genai_provider_name"]),
+        model: first(&["genai_model_name_override", "genai_model_name", "genai_response_model"]),
+        arrived_us: Some(sent),
+        sent_us: Some(sent),
+        ended_us: Some(sent.saturating_add(took.saturating_mul(1_000))),
+        status: Some(status),
+        input: whole(object, "genai_tokens_input")?.map(tokens),
+        output: whole(object, "genai_tokens_output")?.map(tokens),
+        ..Row::default()
+    };
+    let flags = first(&["response_flags"]).unwrap_or_default();
+    let flag = |name: &str| flags.split(',').any(|flag| flag.trim() == name);
+    match target.filter(|target| target != "-") {
+        Some(target) => row.target = Some(target),
+        // No route, no healthy host, or refused by Envoy itself.
+        None => row.not_sent = true,
+    }
+    row.failure = match () {
+        () if flag("UT") || flag("SI") => Some(FailureClass::Timeout),
+        () if flag("DC") => Some(FailureClass::CallerCancelled),
+        () if flag("UC") || flag("UF") || flag("UR") || flag("LR") => Some(FailureClass::Transport),
+        () if flag("UO") => Some(FailureClass::Overloaded),
+        () if flag("RL") || flag("UAEX") => Some(FailureClass::GatewayDenied),
+        () => mapped::failure_by_status(&row),
+    };
+    row.cancelled = flag("UT") || flag("SI") || flag("DC");
+    if row.cancelled {
+        row.status = Some(0);
+    }
+    row.end = match row.failure {
+        None => Some(End::Answered),
+        Some(FailureClass::CallerCancelled) => Some(End::Cancelled),
+        Some(FailureClass::ClientInvalid | FailureClass::GatewayDenied) => Some(End::Invalid),
+        Some(_) => Some(End::Failed),
+    };
+    Ok(row)
+}

@@ -1,0 +1,117 @@
+//! LiteLLM's standard logging payload, one JSON object a call.
+//!
+//! A call that LiteLLM's router repeats is logged once per call where its callbacks are on for each
+//! deployment; failure callbacks may also fire once per request, and then earlier failures are missing.
+
+use serde_json::Value;
+use windtunnel_policy::normalise::{Provider, ProviderError};
+use windtunnel_policy::outcome::FailureClass;
+
+use super::json_lines::at;
+use super::row::Row;
+use super::values::{dollars, must, seconds, text, whole};
+use super::{End, Unusable};
+
+/// What is said of the format.
+pub(super) const BLIND_TO: [&str; 4] = [
+    "LiteLLM may call its failure callback once per request: failures before the last may be missing, and then the failing share is a lower bound",
+    "LiteLLM does not log headers, wait hints or breaker states: none is simulated, and a target that was cooled down is seen as one without traffic",
+    "LiteLLM does not say which request an application sends again: such requests count as demand",
+    "LiteLLM does not log deadlines or groups: roles are taken from the order of use",
+];
+
+/// Whether an object is such a payload.
+pub(super) fn is_payload(object: &Value) -> bool {
+    ["call_type", "startTime", "endTime", "status"].iter().all(|key| object.get(key).is_some())
+}
+
+/// The row of a payload.
+///
+/// # Errors
+/// It is no call of a model, or a field that every row needs is missing.
+pub(super) fn row(object: &Value) -> Result<Row, Unusable> {
+    let kind = text(object, "call_type").unwrap_or_default();
+    if !["completion", "responses", "anthropic_messages", "generate"]
+        .iter()
+        .any(|k| kind.contains(k))
+    {
+        return Err(Unusable::OtherKind);
+    }
+    if text(object, "cache_hit").as_deref() == Some("true") {
+        return Err(Unusable::OtherKind);
+    }
+    let target = ["model_id", "api_base", "model"].iter().find_map(|key| text(object, key));
+    let status = text(object, "status").ok_or_else(|| Unusable::Missing("status".into()))?;
+    let sent = must(seconds, object, "startTime")?;
+    let ended = must(seconds, object, "endTime")?;
+    let request = ["trace_id", "litellm_trace_id", "id"].iter().find_map(|key| text(object, key));
+    let cached = at(object, "metadata.usage_object.prompt_tokens_details.cached_tokens");
+    let mut row = Row {
+        request: request.ok_or_else(|| Unusable::Missing("id".into()))?,
+        class: text(object, "model_group"),
+        target: Some(target.ok_or_else(|| Unusable::Missing("model".into()))?),
+        provider: text(object, "custom_llm_provider"),
+        model: text(object, "model"),
+        sent_us: Some(sent),
+        ended_us: Some(ended),
+        input: whole(object, "prompt_tokens")?.map(tokens),
+        output: whole(object, "completion_tokens")?.map(tokens),
+        cached: cached.and_then(Value::as_u64).map(tokens),
+        cost_pico: dollars(object, "response_cost")?,
+        ..Row::default()
+    };
+    if status == "success" {
+        // LiteLLM sets it to the end where nothing was streamed.
+        let first = seconds(object, "completionStartTime")?;
+        row.first_us = first.filter(|&first| first < ended && first >= sent);
+        row.status = Some(200);
+        return Ok(row);
+    }
+    fail(&mut row, object);
+    Ok(row)
+}
+
+fn fail(row: &mut Row, object: &Value) {
+    let of = |key: &str| text(object, &format!("error_information.{key}")).unwrap_or_default();
+    let (code, class) = (of("error_code"), of("error_class"));
+    let message = text(object, "error_str").unwrap_or_default();
+    let status: u16 = code.parse().unwrap_or(0);
+    let timed_out = class.contains("Timeout");
+    row.status = Some(if timed_out { 0 } else { status });
+    row.cancelled = timed_out;
+    row.failure = Some(match class.as_str() {
+        _ if timed_out => FailureClass::Timeout,
+        "ContextWindowExceededError" => FailureClass::ContextOverflow,
+        "ContentPolicyViolationError" => FailureClass::ContentPolicy,
+        "APIConnectionError" => FailureClass::Transport,
+        "RouterRateLimitError" | "BudgetExceededError" => FailureClass::GatewayDenied,
+        _ => ProviderError {
+            provider: provider(row.provider.as_deref().unwrap_or_default()),
+            status,
+            code: "",
+            message: &message,
+            in_stream: class == "MidStreamFallbackError",
+            after_output: class == "MidStreamFallbackError",
+        }
+        .class(),
+    });
+    if matches!(row.failure, Some(FailureClass::ClientInvalid)) {
+        row.end = Some(End::Invalid);
+    }
+}
+
+fn provider(name: &str) -> Provider {
+    match name {
+        "openai" => Provider::OpenAi,
+        "anthropic" => Provider::Anthropic,
+        "gemini" | "vertex_ai" => Provider::Gemini,
+        "azure" => Provider::AzureOpenAi,
+        "bedrock" => Provider::Bedrock,
+        _ => Provider::Other,
+    }
+}
+
+/// A count that fits a token count.
+pub(super) fn tokens(count: u64) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}

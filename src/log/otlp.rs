@@ -1,0 +1,126 @@
+//! OpenTelemetry spans with the attributes of the GenAI conventions, in OTLP's JSON encoding: each client
+//! span of a model is an attempt, and those below one parent are the attempts of one request.
+
+use serde_json::Value;
+use windtunnel_policy::outcome::FailureClass;
+
+use super::litellm::tokens;
+use super::row::Row;
+use super::{Unusable, mapped};
+
+/// What is said of the format.
+pub(super) const BLIND_TO: [&str; 3] = [
+    "spans do not say which request an application sends again: such requests count as demand",
+    "the conventions have no deadlines or groups: roles are taken from the order of use",
+    "bills are seen only where a span has `windtunnel.cost_usd` or `gen_ai.usage.cost`: elsewhere prices are zero until you put them into the cards",
+];
+
+/// Whether an object is a batch of spans.
+pub(super) fn is_batch(object: &Value) -> bool {
+    object.get("resourceSpans").is_some_and(Value::is_array)
+}
+
+/// Hands on every span of a batch that has an operation of a model, and those that cannot be used.
+pub(super) fn rows(batch: &Value, mut on_row: impl FnMut(Result<Row, Unusable>)) {
+    let list = |value: &Value, key: &str| -> Vec<Value> {
+        value.get(key).and_then(Value::as_array).cloned().unwrap_or_default()
+    };
+    for resource in list(batch, "resourceSpans") {
+        for scope in list(&resource, "scopeSpans") {
+            list(&scope, "spans").iter().filter(|span| is_model(span)).for_each(|s| on_row(row(s)));
+        }
+    }
+}
+
+fn is_model(span: &Value) -> bool {
+    let operation = attribute(span, "gen_ai.operation.name").and_then(as_text);
+    operation.is_some_and(|name| {
+        ["chat", "text_completion", "generate_content"].contains(&name.as_str())
+    })
+}
+
+fn row(span: &Value) -> Result<Row, Unusable> {
+    let missing = |key: &str| Unusable::Missing(key.to_owned());
+    let micros = |of: &Value, key: &str| -> Result<u64, Unusable> {
+        let nanos = of.get(key).and_then(as_text).ok_or_else(|| missing(key))?;
+        nanos
+            .parse::<u64>()
+            .map(|nanos| nanos / 1_000)
+            .map_err(|_| Unusable::Unreadable(key.into()))
+    };
+    let named = |key: &str| attribute(span, key).and_then(as_text).filter(|text| !text.is_empty());
+    let any = |keys: &[&str]| keys.iter().find_map(|key| named(key));
+    let number = |key: &str| named(key).and_then(|text| text.parse::<u64>().ok());
+    let trace = span.get("traceId").and_then(as_text).ok_or_else(|| missing("traceId"))?;
+    let own = span.get("spanId").and_then(as_text).ok_or_else(|| missing("spanId"))?;
+    let parent = span.get("parentSpanId").and_then(as_text).filter(|parent| !parent.is_empty());
+    let model = any(&["gen_ai.request.model", "gen_ai.response.model"]);
+    let provider = any(&["gen_ai.provider.name", "gen_ai.system"]);
+    let target = any(&["server.address"]).or_else(|| model.clone());
+    let event = |name: &str| {
+        let events = span.get("events").and_then(Value::as_array)?;
+        let event = events.iter().find(|event| {
+            event.get("name").and_then(Value::as_str).is_some_and(|known| known.ends_with(name))
+        })?;
+        micros(event, "timeUnixNano").ok()
+    };
+    let error = named("error.type");
+    let failed =
+        error.is_some() || span.pointer("/status/code").and_then(as_text).as_deref() == Some("2");
+    let mut row = Row {
+        request: format!("{trace}/{}", parent.unwrap_or(own)),
+        target: Some(target.ok_or_else(|| missing("server.address"))?),
+        provider,
+        model,
+        region: any(&["windtunnel.region", "cloud.region"]),
+        sent_us: Some(micros(span, "startTimeUnixNano")?),
+        ended_us: Some(micros(span, "endTimeUnixNano")?),
+        headers_us: event("headers"),
+        first_us: event("first_output").or_else(|| event("first_token")),
+        status: number("http.response.status_code").and_then(|n| u16::try_from(n).ok()),
+        input: number("gen_ai.usage.input_tokens").map(tokens),
+        output: number("gen_ai.usage.output_tokens").map(tokens),
+        cost_pico: any(&["windtunnel.cost_usd", "gen_ai.usage.cost"]).and_then(|cost| {
+            let dollars: f64 = cost.parse().ok()?;
+            (0.0..1e6).contains(&dollars).then(|| libm::round(dollars * 1e12) as u64)
+        }),
+        ..Row::default()
+    };
+    if failed {
+        let class = error.as_deref().unwrap_or_default();
+        row.failure = FailureClass::ALL.into_iter().find(|known| known.name() == class);
+        let timed_out = class.to_lowercase().contains("timeout");
+        row.cancelled = timed_out || row.failure == Some(FailureClass::CallerCancelled);
+        if row.failure.is_none() {
+            // Many instrumentations put the status here.
+            row.status =
+                row.status.filter(|s| *s >= 400).or_else(|| class.parse().ok()).or(Some(0));
+            row.failure = if timed_out {
+                Some(FailureClass::Timeout)
+            } else {
+                mapped::failure_by_status(&row)
+            };
+        }
+        if row.cancelled {
+            row.status = Some(0);
+        }
+        row.failed = true;
+    }
+    Ok(row)
+}
+
+fn attribute<'a>(span: &'a Value, key: &str) -> Option<&'a Value> {
+    let list = span.get("attributes")?.as_array()?;
+    let found =
+        list.iter().find(|attribute| attribute.get("key").and_then(Value::as_str) == Some(key))?;
+    found.get("value")?.as_object()?.values().next()
+}
+
+fn as_text(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(truth) => Some(truth.to_string()),
+        _ => None,
+    }
+}
