@@ -17,7 +17,7 @@ pub(super) struct Start<S> {
     pub(super) alphabet: Vec<What>,
     /// Whether steps come at the last moment, too.
     pub(super) late: bool,
-    /// Steps fewer than asked for: what two requests can do grows with the square.
+    /// Steps fewer than asked for: what several requests can do grows with their number in the exponent.
     pub(super) shorter: u32,
     pub(super) requests: usize,
 }
@@ -53,10 +53,13 @@ pub(super) fn starts<S: Subject>(subject: &S) -> Begun<S, Vec<Start<S>>> {
         let several = |name: &str, watched: Watched<S>| {
             let requests = watched.lives.len();
             let (name, alphabet) = (format!("{}: {name}", class.name), kinds.clone());
-            Start { name, watched, alphabet, late: false, shorter: 2, requests }
+            let shorter = if requests > 2 { 3 } else { 2 };
+            Start { name, watched, alphabet, late: false, shorter, requests }
         };
-        let two = asks.arrive(fresh.clone(), true, 2 * OUTPUT)?;
-        starts.push(several("two requests at once", asks.arrive(two, true, 2 * OUTPUT)?));
+        let one = asks.arrive(fresh.clone(), true, 2 * OUTPUT)?;
+        let two = asks.arrive(one, true, 2 * OUTPUT)?;
+        starts.push(several("two requests at once", two.clone()));
+        starts.push(several("three requests at once", asks.arrive(two, true, 2 * OUTPUT)?));
         if let Some(opening) = asks.until_a_breaker_opens(&fresh)? {
             let before = asks.arrive(opening.before, true, 2 * OUTPUT)?;
             starts.push(several("a breaker one failure from opening", before));

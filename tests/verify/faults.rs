@@ -154,8 +154,8 @@ fn shared_budgets() {
 
 #[test]
 fn admission() {
-    for window in [AdmissionWindow::Sliding, AdmissionWindow::Minute, AdmissionWindow::Paced(2)] {
-        let door = Admission { rpm: 2, window, counts: Admitted::Attempts };
+    for window in [AdmissionWindow::Sliding, AdmissionWindow::Minute, AdmissionWindow::Paced(3)] {
+        let door = Admission { rpm: 3, window, counts: Admitted::Attempts };
         let mut says = policy();
         says.groups.primary.admission = Some(door);
         let of = |policy: &Policy| {
