@@ -22,7 +22,7 @@ mod tables;
 use std::sync::Arc;
 
 pub use shape::{Shape, ShapeError};
-pub use tables::Tables;
+pub use tables::{Tables, share};
 
 /// A distribution over whole numbers (µs, tokens, …). Clones share the table.
 #[derive(Clone, PartialEq, Eq, Debug)]

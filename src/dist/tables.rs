@@ -29,9 +29,32 @@ impl Tables {
     }
 }
 
+/// Has equal distributions share one table. A fleet has many targets of few cards: what their attempts
+/// are drawn from then stays in the processor's cache.
+pub fn share<'a>(dists: impl IntoIterator<Item = &'a mut Dist>) {
+    let mut known: Vec<Dist> = Vec::new();
+    for dist in dists {
+        match known.iter().find(|known| *known == dist) {
+            Some(equal) => *dist = equal.clone(),
+            None => known.push(dist.clone()),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn equal_distributions_share_a_table() {
+        let made = |mean| Dist::new(&Shape::Exponential { mean }).unwrap();
+        let mut dists = [made(2.0), made(3.0), made(2.0)];
+        let before = dists.clone();
+        share(&mut dists);
+        assert_eq!(dists, before);
+        assert!(Arc::ptr_eq(&dists[0].table, &dists[2].table));
+        assert!(!Arc::ptr_eq(&dists[0].table, &dists[1].table));
+    }
 
     #[test]
     fn a_table_is_made_once() {

@@ -24,7 +24,7 @@ mod weather;
 
 use windtunnel_policy::target::{TargetId, Topology};
 
-use crate::dist::Tables;
+use crate::dist::{Tables, share};
 use crate::input::{InputError, Place, SourceFile};
 use crate::scenario::{Scenario, ScenarioFile};
 
@@ -55,6 +55,7 @@ fn resolve(source: SourceFile, file: ScenarioFile) -> Result<Scenario, InputErro
     for (target, prior) in targets.iter_mut().zip(priors) {
         target.facts.prior_latency = prior;
     }
+    share(targets.iter_mut().flat_map(|target| target.model.latency.dists_mut()));
     for (class, load) in classes.models.iter_mut().zip(loads) {
         (class.expected, class.recorded) = (load.expected, load.recorded);
     }

@@ -1,6 +1,7 @@
 //! How long an answer takes by the card of its target.
 
 use super::LatencyModel;
+use crate::dist::Dist;
 use crate::draw::{Key, NameHash, Purpose};
 
 /// No answer needs more work than this (12 days at full speed), so that work fits 64 bits.
@@ -31,6 +32,11 @@ pub struct Times {
 }
 
 impl LatencyModel {
+    /// Its distributions.
+    pub(crate) fn dists_mut(&mut self) -> [&mut Dist; 4] {
+        [&mut self.headers, &mut self.first_token, &mut self.per_output_token, &mut self.failure]
+    }
+
     /// The times of an answer of so many output tokens to a prompt of so many input tokens; the
     /// headers are drawn only where they are `seen`.
     #[inline]
