@@ -80,6 +80,46 @@ fn one_owner_takes_the_loops_of_all_who_heed_it_away() {
     assert_eq!(of(deaf, TWICE), 6.0);
 }
 
+#[test]
+fn eighteen_calls_are_left_to_any_one_owner() {
+    // Three of the application, three of the SDK, two of the gateway and two of the proxy: 36.
+    let around = |retries: &str| format!("{BOTH}\n    {retries}");
+    let of = |retries: &str| {
+        let scenario = layered(&around(retries), &failing("100%"), DEAF_PROXY);
+        let runs = in_worlds(&scenario, &tries(2, ""), 1, WorldOptions::default(), |run| {
+            chain(&run.totals.overall())
+        });
+        let n = runs[0][0];
+        assert!(n > 500, "{n} requests are few");
+        runs[0].map(|count| share(count, n))
+    };
+    assert_eq!(of(""), [1.0, 3.0, 9.0, 18.0, 36.0]);
+    assert_eq!(of("retries: {owner: application}"), [1.0, 3.0, 3.0, 3.0, 3.0]);
+    assert_eq!(of("retries: {owner: sdk}"), [1.0, 1.0, 3.0, 3.0, 3.0]);
+    assert_eq!(of("retries: {owner: gateway}"), [1.0, 1.0, 1.0, 2.0, 2.0]);
+    assert_eq!(of("retries: {owner: upstream_proxy}"), [1.0, 1.0, 1.0, 1.0, 2.0]);
+    // Two, two and one attempts: five for one action, whoever repeats.
+    assert_eq!(of("retries: {attempts: 5}"), [1.0, 1.0, 3.0, 5.0, 10.0]);
+}
+
+#[test]
+fn the_gateway_knows_how_much_of_the_action_s_time_is_left() {
+    let layers = "deadline: {total: 20s}
+    retries: {owner: sdk}
+    sdk: {attempts: 3, backoff: {base: 4s, max: 4s, jitter: fixed}}";
+    let text = layered("", &failing("100%"), "").source.text;
+    let scenario =
+        lab::scenario(&text.replace("    deadline: {total: 10m}", &format!("    {layers}")));
+    in_worlds(&scenario, &single(), 1, WorldOptions::default(), |run| {
+        // Each fails after 10 ms; the next comes 4 s later.
+        let mut left: Vec<u64> =
+            run.rows.attempts.iter().map(|row| row.remaining.as_micros() / 1_000).collect();
+        left.sort_unstable();
+        left.dedup();
+        assert_eq!(left, [11_980, 15_990, 20_000]);
+    });
+}
+
 /// Success, and calls per action.
 fn outcome(run: &Run) -> (f64, f64) {
     let all = run.totals.overall();

@@ -221,6 +221,9 @@ pub(super) struct Common {
     /// Show the measures of each tenant, too (JSON always holds them).
     #[arg(long)]
     pub(super) by_tenant: bool,
+    /// Also throw the kill switches of this file, and put them back.
+    #[arg(long, value_name = "FILE")]
+    pub(super) switches: Option<PathBuf>,
     /// Print nothing but mistakes.
     #[arg(long, short)]
     pub(super) quiet: bool,

@@ -29,7 +29,7 @@ use super::{Outcome, UNDECIDED};
 
 /// One policy.
 pub(super) fn run(args: &RunArgs) -> Outcome {
-    let scenario = Scenario::load(&args.scenario)?;
+    let scenario = loaded(&args.scenario, &args.common)?;
     let policies = vec![load_policy(&args.policy)?];
     let read = files_read(&scenario, [args.policy.as_str()]);
     let (worlds, common) = (args.worlds, &args.common);
@@ -39,7 +39,7 @@ pub(super) fn run(args: &RunArgs) -> Outcome {
 
 /// Several policies.
 pub(super) fn compare(args: &CompareArgs) -> Outcome {
-    let scenario = Scenario::load(&args.scenario)?;
+    let scenario = loaded(&args.scenario, &args.common)?;
     let policies =
         if args.policies.is_empty() { scenario.load_policies()? } else { named(&args.policies)? };
     if policies.is_empty() {
@@ -61,6 +61,14 @@ pub(super) fn compare(args: &CompareArgs) -> Outcome {
     let (worlds, common, split) = (args.worlds, &args.common, args.split.as_ref());
     let again = Again::compare(args).text();
     Task { scenario, policies, split, read, worlds, common, again }.perform()
+}
+
+/// The scenario, with the kill switches that are thrown besides.
+fn loaded(name: &str, common: &Common) -> Result<Scenario, InputError> {
+    match &common.switches {
+        Some(switches) => Scenario::load_with_switches(name, switches),
+        None => Scenario::load(name),
+    }
 }
 
 /// The files on disk an experiment is made of; other names of policies are those of shipped ones.
@@ -114,7 +122,8 @@ impl Task<'_> {
                 .fix("leave it out, or add `tenants:` to the scenario"));
         }
         interrupt::watch(First::CompletesWorlds);
-        let mut outputs = Outputs::open(common, &self.read)?;
+        let read: Vec<PathBuf> = self.read.iter().chain(&common.switches).cloned().collect();
+        let mut outputs = Outputs::open(common, &read)?;
         for note in self.scenario.notes.iter().filter(|_| !common.quiet) {
             eprintln!("note: {note}");
         }

@@ -68,6 +68,9 @@ pub const LEDGER_COLUMNS: [&str; 50] = [
     "request_cost_usd",
 ];
 
+/// Columns after those, where others than the gateway repeat.
+pub const LEDGER_LAYER_COLUMNS: [&str; 2] = ["layer_path", "provider_calls"];
+
 /// Columns after those, where the scenario tells tenants apart.
 pub const LEDGER_TENANT_COLUMNS: [&str; 1] = ["tenant"];
 
@@ -83,6 +86,7 @@ pub struct Ledger<W> {
     tenants: Vec<String>,
     discloses: bool,
     columns: Vec<&'static str>,
+    layered: bool,
     turns: Turns<W>,
 }
 
@@ -110,6 +114,10 @@ impl<W: Write + Send> Ledger<W> {
         policies: &[&str],
     ) -> std::io::Result<Ledger<W>> {
         let mut columns = LEDGER_COLUMNS.to_vec();
+        let layered = scenario.has_layers();
+        if layered {
+            columns.extend(LEDGER_LAYER_COLUMNS);
+        }
         if !scenario.tenants.is_empty() {
             columns.extend(LEDGER_TENANT_COLUMNS);
         }
@@ -134,6 +142,7 @@ impl<W: Write + Send> Ledger<W> {
             tenants: scenario.tenants.iter().map(|tenant| tenant.name.clone()).collect(),
             discloses: scenario.discloses(),
             columns,
+            layered,
             turns: Turns::new(out, folder),
         })
     }
@@ -158,6 +167,7 @@ impl<W: Write + Send> Recorder for Ledger<W> {
             classes: self.classes.clone(),
             tenants: self.tenants.clone(),
             discloses: self.discloses,
+            layered: self.layered,
             open: BTreeMap::new(),
             resent: BTreeMap::new(),
             idle: Vec::new(),
@@ -180,6 +190,7 @@ pub struct LedgerSink {
     classes: Vec<String>,
     tenants: Vec<String>,
     discloses: bool,
+    layered: bool,
     /// Attempts of requests not closed yet, by request.
     open: BTreeMap<u64, Vec<AttemptRow>>,
     /// Requests not closed yet that an outer layer sent.
@@ -260,6 +271,14 @@ impl LedgerSink {
             }
         }
         write_request(lines, request);
+        if self.layered {
+            let [application, sdk] = sender.map_or([1, 1], |sender| sender.tries);
+            lines.text(&format!("{application}.{sdk}"));
+            match attempt {
+                Some((row, _)) if row.was_sent => lines.integer(1 + u64::from(row.hidden_calls)),
+                _ => lines.integer(0),
+            }
+        }
         if let Some(tenant) = self.tenants.get(usize::from(request.tenant)) {
             lines.text(tenant);
         }

@@ -30,7 +30,8 @@ pub use drills::{DrillReport, PolicyDrilled};
 pub(crate) use format::{change, figure};
 pub use latencies::{Cells, Latencies, LatencySink, Striking};
 pub use ledger::{
-    LEDGER_COLUMNS, LEDGER_DISCLOSURE_COLUMNS, LEDGER_TENANT_COLUMNS, Ledger, LedgerSink,
+    LEDGER_COLUMNS, LEDGER_DISCLOSURE_COLUMNS, LEDGER_LAYER_COLUMNS, LEDGER_TENANT_COLUMNS, Ledger,
+    LedgerSink,
 };
 pub use lines::RowFormat;
 pub(crate) use notes::short_hash;

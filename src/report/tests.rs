@@ -154,6 +154,7 @@ fn the_columns_are_documented() {
     let documented = include_str!("../../docs/output.md");
     for column in LEDGER_COLUMNS
         .iter()
+        .chain(&LEDGER_LAYER_COLUMNS)
         .chain(&LEDGER_TENANT_COLUMNS)
         .chain(&LEDGER_DISCLOSURE_COLUMNS)
         .chain(&TIMELINE_COLUMNS)

@@ -47,7 +47,8 @@ pub(super) fn resolve(
             name: name.clone(),
             deadline: facts.deadline_total,
             reference,
-            outer: layers::outer(spec, &at)?,
+            outer: layers::outer(spec, targets, &at)?,
+            retries: spec.retries.clone(),
             tenant: spec.tenant.as_ref().map(|tenant| {
                 file.tenants.keys().position(|name| name == tenant).expect("a known tenant") as u16
             }),

@@ -7,11 +7,16 @@ use sha2::{Digest, Sha256};
 
 use super::card::Card;
 use super::traffic::Load;
-use crate::scenario::ScenarioFile;
+use crate::scenario::{OperatorSpec, ScenarioFile};
 
 /// SHA-256 in hexadecimal over the scenario and its cards as values (comments and order of fields
 /// do not count) and over profiles and traces.
-pub(super) fn of(file: &ScenarioFile, cards: &BTreeMap<String, Card>, loads: &[Load]) -> String {
+pub(super) fn of(
+    file: &ScenarioFile,
+    switched: &[OperatorSpec],
+    cards: &BTreeMap<String, Card>,
+    loads: &[Load],
+) -> String {
     let mut hash = Sha256::new();
     let mut add = |label: &str, text: &[u8]| {
         // Lengths keep one part from running into the next.
@@ -19,6 +24,9 @@ pub(super) fn of(file: &ScenarioFile, cards: &BTreeMap<String, Card>, loads: &[L
         hash.update(text);
     };
     add("scenario", &json(file));
+    if !switched.is_empty() {
+        add("switches", &json(&switched));
+    }
     for (name, card) in cards {
         add(name, &json(&card.card));
     }

@@ -5,11 +5,13 @@ use windtunnel_policy::config::{Backoff, Policy, RetryAfter, RetryAfterSource};
 
 use super::blocks::between;
 use crate::input::{InputError, Place};
-use crate::scenario::{ClassSpec, Layer, OuterLayer, UpstreamProxy};
+use crate::scenario::{ClassSpec, Layer, OuterLayer, RetriesSpec, TargetModel, UpstreamProxy};
 
-/// The layers outside the gateway, the outermost first.
+/// The layers outside the gateway, the outermost first: of one that does not own the retries of its
+/// class, a single try.
 pub(super) fn outer(
     spec: &ClassSpec,
+    targets: &[&TargetModel],
     at: &Place<'_>,
 ) -> Result<[Option<OuterLayer>; 2], InputError> {
     for (layer, name) in [(&spec.application, Layer::Application), (&spec.sdk, Layer::Sdk)] {
@@ -17,7 +19,50 @@ pub(super) fn outer(
             check(layer, &at.key(name.name()))?;
         }
     }
-    Ok([spec.application.clone(), spec.sdk.clone()])
+    let owner = match &spec.retries {
+        Some(retries) => owner(spec, retries, targets, &at.key("retries"))?,
+        None => None,
+    };
+    let kept = |layer: &Option<OuterLayer>, name| {
+        layer.clone().map(|layer| match owner {
+            Some(owner) if owner != name => OuterLayer { attempts: 1, ..layer },
+            _ => layer,
+        })
+    };
+    Ok([kept(&spec.application, Layer::Application), kept(&spec.sdk, Layer::Sdk)])
+}
+
+/// Who owns the retries: a layer that is there.
+fn owner(
+    spec: &ClassSpec,
+    retries: &RetriesSpec,
+    targets: &[&TargetModel],
+    at: &Place<'_>,
+) -> Result<Option<Layer>, InputError> {
+    if *retries == RetriesSpec::default() {
+        let fix = "add `owner` or `attempts`, or leave `retries` out";
+        return Err(at.error("says nothing").fix(fix));
+    }
+    if retries.attempts == Some(0) {
+        return Err(at.key("attempts").error("must be at least 1"));
+    }
+    let Some(owner) = retries.owner else { return Ok(None) };
+    let (there, fix) = match owner {
+        Layer::Application => (spec.application.is_some(), "add `application: {}` to the class"),
+        Layer::Sdk => (spec.sdk.is_some(), "add `sdk: {}` to the class"),
+        Layer::Gateway => (true, ""),
+        Layer::UpstreamProxy => (
+            targets.iter().any(|target| target.upstream_proxy.is_some()),
+            "add `upstream_proxy: {}` to a target",
+        ),
+    };
+    match there {
+        true => Ok(Some(owner)),
+        false => {
+            let message = format!("`{}` is not there", owner.name());
+            Err(at.key("owner").error(message).fix(fix))
+        }
+    }
 }
 
 fn check(layer: &OuterLayer, at: &Place<'_>) -> Result<(), InputError> {

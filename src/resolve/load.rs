@@ -1,6 +1,6 @@
 //! From a name to a scenario that can be run.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use windtunnel_policy::config::Policy;
 
@@ -20,13 +20,23 @@ impl Scenario {
         Scenario::read(find(Kind::Scenario, name)?)
     }
 
+    /// The same, with the kill switches of this file besides.
+    ///
+    /// # Errors
+    /// A file cannot be found or read, or holds a mistake.
+    pub fn load_with_switches(name: &str, switches: &Path) -> Result<Scenario, InputError> {
+        let source = find(Kind::Scenario, name)?;
+        let file: ScenarioFile = read_yaml(&source)?;
+        resolve(source, file, Some(&SourceFile::read(switches)?))
+    }
+
     /// A scenario from a file's text.
     ///
     /// # Errors
     /// It, or a file it names, cannot be found or read or holds a mistake.
     pub fn read(source: SourceFile) -> Result<Scenario, InputError> {
         let file: ScenarioFile = read_yaml(&source)?;
-        resolve(source, file)
+        resolve(source, file, None)
     }
 
     /// Reads and checks the policies the scenario names, in its order.
@@ -60,7 +70,10 @@ impl Scenario {
                 Arrivals::Trace(used) => Some(used.file.as_str()),
                 _ => None,
             });
-        let named = cards.chain(recorded).map(|name| folder.join(name));
+        let named = cards
+            .chain(recorded)
+            .chain(self.file.switches.as_deref())
+            .map(|name| folder.join(name));
         let named = named.filter(|path| path.is_file());
         [PathBuf::from(&self.source.name)].into_iter().chain(named).collect()
     }

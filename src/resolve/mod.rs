@@ -16,6 +16,7 @@ mod load;
 mod operators;
 mod prior;
 mod starving;
+mod switches;
 mod targets;
 mod tenants;
 mod tools;
@@ -32,7 +33,11 @@ use crate::scenario::{Scenario, ScenarioFile};
 ///
 /// # Errors
 /// A file it names cannot be read, or something in it or in them is wrong.
-fn resolve(source: SourceFile, file: ScenarioFile) -> Result<Scenario, InputError> {
+fn resolve(
+    source: SourceFile,
+    mut file: ScenarioFile,
+    more_switches: Option<&SourceFile>,
+) -> Result<Scenario, InputError> {
     let root = Place::root(&source);
     frame::check(&file, &root)?;
     let cards = card::load_cards(&file, &source)?;
@@ -41,6 +46,11 @@ fn resolve(source: SourceFile, file: ScenarioFile) -> Result<Scenario, InputErro
     let models: Vec<_> = targets.iter().map(|target| &target.model).collect();
     weather::check(&file, &models, &root)?;
     operators::check(&file, &models, &root)?;
+    let named = file.switches.as_ref().map(|name| switches::beside(name, &source)).transpose()?;
+    let mut switched = Vec::new();
+    for source in named.iter().chain(more_switches) {
+        switched.extend(switches::operators(source, &models, file.horizon)?);
+    }
     let tenants = tenants::resolve(&file, &root)?;
     let loads = traffic::load(&file, &source, &root)?;
     let mut classes = classes::resolve(&file, &models, &loads, &root)?;
@@ -50,7 +60,7 @@ fn resolve(source: SourceFile, file: ScenarioFile) -> Result<Scenario, InputErro
     let mut notes = frame::notes(&file, &shared);
     notes.extend(loads.iter().flat_map(|load| load.notes.iter().cloned()));
     notes.extend(starving::notes(&file, &classes.models, &loads, &models, &shared));
-    let hash = digest::of(&file, &cards, &loads);
+    let hash = digest::of(&file, &switched, &cards, &loads);
     let priors = prior::of(&targets, &loads, &classes.facts);
     for (target, prior) in targets.iter_mut().zip(priors) {
         target.facts.prior_latency = prior;
@@ -60,6 +70,7 @@ fn resolve(source: SourceFile, file: ScenarioFile) -> Result<Scenario, InputErro
         (class.expected, class.recorded) = (load.expected, load.recorded);
     }
     let (models, facts) = targets.into_iter().map(|t| (t.model, t.facts)).unzip();
+    file.operators.extend(switched);
     let topology =
         Topology { targets: facts, classes: classes.facts, tenants: tenants::facts(&tenants) };
     Ok(Scenario {

@@ -9,8 +9,8 @@ use windtunnel_policy::{Duration, Money, Share};
 
 use super::{
     Abort, Capacity, ContractSpec, Failures, JudgedSpec, Latency, LimitSpec, NeedsSpec,
-    OperatorSpec, OuterLayer, Pricing, PromptCache, Quality, Stick, TenantSpec, Tokens, ToolSpec,
-    Traffic, UpstreamProxy, WeatherSpec,
+    OperatorSpec, OuterLayer, Pricing, PromptCache, Quality, RetriesSpec, Stick, TenantSpec,
+    Tokens, ToolSpec, Traffic, UpstreamProxy, WeatherSpec,
 };
 
 /// One file of `scenarios/`.
@@ -53,6 +53,9 @@ pub struct ScenarioFile {
     /// Kill switches that operators throw and put back.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operators: Vec<OperatorSpec>,
+    /// A file of kill switches, relative to the scenario: what operators do besides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub switches: Option<String>,
     /// To what failures stick where their effect does not say.
     #[serde(default)]
     pub stick: Stick,
@@ -109,6 +112,9 @@ pub struct ClassSpec {
     /// repeats where absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sdk: Option<OuterLayer>,
+    /// Who repeats, and how often in all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retries: Option<RetriesSpec>,
     /// The tenant whose requests these are; where absent its sessions are dealt by the tenants' shares.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tenant: Option<String>,

@@ -28,6 +28,7 @@ pub(crate) fn scenario(
         deadline: Duration::from_secs(60),
         reference: TargetId(0),
         outer: [None, None],
+        retries: None,
         tenant: None,
         expected: 0.0,
         tool: None,

@@ -6,7 +6,10 @@ use windtunnel_policy::config::{Backoff, Jitter, RetryAfter, RetryAfterMode, Wai
 use windtunnel_policy::{Duration, Share};
 
 /// Who owns a retry loop, from the outside in.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
 pub enum Layer {
     /// The application.
     Application,
@@ -32,6 +35,18 @@ impl Layer {
             Layer::UpstreamProxy => "upstream_proxy",
         }
     }
+}
+
+/// Who repeats what failed, and how often in all. What is left of it goes down with every request.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RetriesSpec {
+    /// The layer that owns the retries: every other makes one try. Each repeats as it will where absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<Layer>,
+    /// Attempts of the gateway for one action, over all its requests; no limit where absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attempts: Option<u16>,
 }
 
 /// A layer outside the gateway that sends an action again when it failed. What is left out is as

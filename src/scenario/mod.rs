@@ -28,9 +28,9 @@ pub use file::{
 };
 pub(crate) use latency::MOST_WORK;
 pub use latency::{Times, Try};
-pub use layers::{Layer, OuterLayer, UpstreamProxy};
+pub use layers::{Layer, OuterLayer, RetriesSpec, UpstreamProxy};
 pub use limits::{Charge, LimitScope, LimitSpec, LimitUnit, Refill, RetryAfterForm, Settlement};
-pub use operators::{OperatorSpec, OperatorWhen, Switch};
+pub use operators::{OperatorSpec, OperatorWhen, Switch, SwitchFile, Switched};
 pub use resolved::{
     ClassModel, FailureModel, JudgedModel, LatencyModel, LimitModel, Recorded, Scenario,
     TargetModel, TenantModel, ToolModel, TraceRow,

@@ -18,6 +18,32 @@ pub struct OperatorSpec {
     pub when: OperatorWhen,
 }
 
+/// A file of kill switches: what operators throw and put back, in the order of time. A switch that is
+/// not put back stays off.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SwitchFile {
+    /// What it is, for people.
+    #[serde(default)]
+    pub description: Option<String>,
+    /// What was done, sorted by time.
+    pub switches: Vec<Switched>,
+}
+
+/// One thing that an operator does: exactly one of `off` and `on`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Switched {
+    /// When, from the scenario's start.
+    pub at: Duration,
+    /// What is switched off.
+    #[serde(default)]
+    pub off: Option<Switch>,
+    /// What is put back.
+    #[serde(default)]
+    pub on: Option<Switch>,
+}
+
 /// What an operator switches off, at every gateway.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]

@@ -5,7 +5,7 @@ use windtunnel_policy::{Duration, Instant, Price, Share};
 
 use super::{
     Abort, Billing, Capacity, FailureShare, LimitSpec, OuterLayer, PromptCache, Quality,
-    ScenarioFile, Stick, UpstreamProxy,
+    RetriesSpec, ScenarioFile, Stick, UpstreamProxy,
 };
 use crate::dist::{Dist, Tables};
 use crate::draw::NameHash;
@@ -169,6 +169,8 @@ pub struct ClassModel {
     pub reference: TargetId,
     /// Who repeats outside the gateway, the outermost first: application, SDK.
     pub outer: [Option<OuterLayer>; 2],
+    /// Who of all layers repeats, and how often in all.
+    pub retries: Option<RetriesSpec>,
     /// The tenant of all its requests; `None` where its sessions are dealt.
     pub tenant: Option<u16>,
     /// Requests to expect from warm-up to horizon.

@@ -1,7 +1,7 @@
 //! Requests at a gateway's door: they come in, wait, or are turned away. Nobody behind the door, router
 //! or fleet, hears of those who do not come in.
 
-use windtunnel_policy::event::{Left, Outcome, StopReason, Terminal};
+use windtunnel_policy::event::{Outcome, StopReason, Terminal};
 use windtunnel_policy::outcome::FailureClass;
 use windtunnel_policy::{Duration, Instant, Money};
 
@@ -26,7 +26,7 @@ impl Simulation<'_> {
         let tenant = self.scenario.tenants.get(usize::from(asked.request.tenant));
         let priority = tenant.map_or(0, |tenant| tenant.priority);
         match self.door.knock(now, asked, action, priority) {
-            Found::Place => self.enter(now, asked, action, Left::ALL, world, sink),
+            Found::Place => self.enter(now, asked, action, now, world, sink),
             Found::Nothing => {
                 self.turn_away(now, asked, action, StopReason::GatewayFull, world, sink)
             }
@@ -55,17 +55,7 @@ impl Simulation<'_> {
     ) {
         let Some(Waiting { asked, action, since, .. }) = self.door.next(gateway) else { return };
         self.waited(now, &asked, since);
-        let class = &self.scenario.topology.classes[usize::from(asked.request.class)];
-        let left = |limit: Duration| match limit {
-            Duration::MAX => limit,
-            limit => limit.saturating_sub(now - since),
-        };
-        let left = Left {
-            first_output: left(class.deadline_first_output),
-            total: left(class.deadline_total),
-            ..Left::ALL
-        };
-        self.enter(now, asked, action, left, world, sink);
+        self.enter(now, asked, action, since, world, sink);
     }
 
     /// A request has waited as long as its caller or its deadline allows.

@@ -3,7 +3,7 @@
 use windtunnel_policy::event::{Action, AttemptRef, Event, Left, Request, RequestRef};
 use windtunnel_policy::outcome::{Answer, Failure, FailureClass, Phase, Usage};
 use windtunnel_policy::target::{ClassId, TenantId};
-use windtunnel_policy::{Instant, Money};
+use windtunnel_policy::{Duration, Instant, Money};
 
 use super::Simulation;
 use super::gateways::Dealt;
@@ -12,6 +12,7 @@ use super::open::{Asker, Complete, End, Latest, Open};
 use crate::fleet::{Notice, NoticeKind};
 use crate::queue::{EventKey, Rank};
 use crate::record::{AttemptRow, Sink};
+use crate::scenario::Layer;
 use crate::world::{KillSwitch, Marks, World, WorldRequest};
 
 /// What is asked of the gateway, and who asks.
@@ -83,23 +84,24 @@ impl Simulation<'_> {
         sink: &mut impl Sink,
     ) {
         match self.door.is_open() {
-            true => self.enter(now, asked, action, Left::ALL, world, sink),
+            true => self.enter(now, asked, action, now, world, sink),
             false => self.knock(now, asked, action, world, sink),
         }
     }
 
-    /// A request comes in, with so much left of its budget.
+    /// A request comes in that came to the door at `since`.
     pub(super) fn enter(
         &mut self,
         now: Instant,
         asked: Asked,
         action: Option<u32>,
-        left: Left,
+        since: Instant,
         world: &World,
         sink: &mut impl Sink,
     ) {
         let Asked { request, index, gateway, .. } = asked;
         let path = action.map_or(0, |action| self.layers.path(action));
+        let left = self.left(now, &request, action, since);
         let event = Event::Arrived(Request {
             id: index,
             salt: request.salt(path),
@@ -131,6 +133,45 @@ impl Simulation<'_> {
             self.timers.push(now, key, Occurrence::Patience(handle));
         }
         self.carry_out(now, world, sink);
+    }
+
+    /// What is left of the budget of a request that came to the door at `since`.
+    fn left(
+        &mut self,
+        now: Instant,
+        request: &WorldRequest,
+        action: Option<u32>,
+        since: Instant,
+    ) -> Left {
+        let class = usize::from(request.class);
+        let retries = self.scenario.classes[class].retries.as_ref();
+        if since == now && retries.is_none() {
+            return Left::ALL;
+        }
+        let facts = &self.scenario.topology.classes[class];
+        let after_waiting = |limit: Duration| match limit {
+            Duration::MAX => limit,
+            limit => limit.saturating_sub(now - since),
+        };
+        let mut left = Left {
+            first_output: after_waiting(facts.deadline_first_output),
+            total: after_waiting(facts.deadline_total),
+            ..Left::ALL
+        };
+        let Some(retries) = retries else { return left };
+        let spent = match action {
+            Some(action) => {
+                let (ends, attempts) = self.layers.budget(action);
+                left.total = left.total.min(ends.since(now));
+                attempts
+            }
+            None => 0,
+        };
+        left.attempts = retries.attempts.map_or(u16::MAX, |all| all.saturating_sub(spent));
+        if retries.owner.is_some_and(|owner| owner != Layer::Gateway) {
+            left.attempts = 1;
+        }
+        left
     }
 
     pub(super) fn on_occurrence(

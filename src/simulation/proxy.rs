@@ -11,7 +11,7 @@ use super::open::Latest;
 use crate::draw::Purpose;
 use crate::fleet::Order;
 use crate::queue::{EventKey, Rank};
-use crate::scenario::Scenario;
+use crate::scenario::{Layer, Scenario};
 use crate::world::Marks;
 
 /// What proxies hold of the attempts in flight; empty where there is no proxy.
@@ -72,8 +72,14 @@ impl Simulation<'_> {
         let open = &mut self.open[slot];
         let target = &self.scenario.targets[usize::from(open.row.target.0)];
         let Some(proxy) = &target.upstream_proxy else { return false };
-        let told =
-            proxy.heeds_owner && self.gateways.policy_of(attempt.request).attempts.owns_retries;
+        let class = &self.scenario.classes[usize::from(open.request.class)];
+        let told = match class.retries.as_ref().and_then(|retries| retries.owner) {
+            Some(owner) => owner != Layer::UpstreamProxy,
+            None => {
+                let policy = self.gateways.policy_of(attempt.request);
+                proxy.heeds_owner && policy.attempts.owns_retries
+            }
+        };
         let calls = open.row.hidden_calls + 1;
         if told
             || calls >= proxy.attempts

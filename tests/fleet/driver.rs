@@ -134,6 +134,7 @@ fn empty_file() -> ScenarioFile {
         gateway: Gateway::default(),
         weather: Vec::new(),
         operators: Vec::new(),
+        switches: None,
         stick: Stick::default(),
         background: Background::default(),
         reference_target: None,

@@ -45,6 +45,8 @@ pub(in crate::simulation) struct UserAction {
     /// The layer that has just given its try up.
     pub(super) timed_out: Option<usize>,
     pub(super) requests: u32,
+    /// Attempts of the gateway, for all requests that are closed.
+    pub(super) attempts: u16,
     pub(super) cost: Money,
     pub(super) wasted: Money,
     pub(super) transport_success: bool,
@@ -105,6 +107,7 @@ impl Actions {
             epoch,
             timed_out: None,
             requests: 0,
+            attempts: 0,
             cost: Money::ZERO,
             wasted: Money::ZERO,
             transport_success: false,
@@ -178,6 +181,12 @@ impl Actions {
     pub(in crate::simulation) fn path(&self, action: u32) -> u32 {
         let loops = &self.places[action as usize].loops;
         loops.iter().fold(0, |path, one| path * RADIX + u32::from(one.tries) - 1)
+    }
+
+    /// When nobody waits for an action any more, and the attempts made for it so far.
+    pub(in crate::simulation) fn budget(&self, action: u32) -> (Instant, u16) {
+        let action = &self.places[action as usize];
+        (action.end, action.attempts)
     }
 
     /// Whether no action is open.

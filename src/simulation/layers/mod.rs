@@ -21,7 +21,7 @@ use super::occurrence::Occurrence;
 use crate::draw::{NameHash, Purpose};
 use crate::queue::{EventKey, Rank};
 use crate::record::{RequestRow, Resent, Sink};
-use crate::scenario::{Layer, OuterLayer};
+use crate::scenario::{ClassModel, Layer};
 use crate::world::{World, WorldRequest};
 
 pub(super) use self::actions::Actions;
@@ -95,6 +95,7 @@ impl<'s> Simulation<'s> {
     pub(super) fn on_result(&mut self, now: Instant, action: u32, row: &RequestRow, world: &World) {
         let it = self.layers.get(action);
         it.epoch += 1;
+        it.attempts = it.attempts.saturating_add(row.result.attempts);
         it.cost += row.cost;
         it.wasted += row.wasted;
         it.transport_success |= row.transport_success;
@@ -114,9 +115,14 @@ impl<'s> Simulation<'s> {
     fn on_heard(&mut self, now: Instant, action: u32, heard: Heard, world: &World) {
         let path = self.layers.path(action);
         let it = self.layers.get(action);
-        let layers: &'s [Option<OuterLayer>; verdict::PLACES] =
-            &self.scenario.classes[usize::from(it.asked.request.class)].outer;
+        let class: &'s ClassModel = &self.scenario.classes[usize::from(it.asked.request.class)];
+        let layers = &class.outer;
         let mut tries = it.loops.map(|one| one.tries);
+        let allowed = class.retries.as_ref().and_then(|retries| retries.attempts);
+        if allowed.is_some_and(|allowed| it.attempts >= allowed) {
+            // Nothing is left for another request.
+            tries = [u8::MAX; verdict::PLACES];
+        }
         while let Some(place) = verdict::repeats(layers, tries, heard) {
             let layer = layers[place].as_ref().expect("who repeats is there");
             let subject = NameHash::of(LAYERS[place].name());
