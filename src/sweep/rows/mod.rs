@@ -44,7 +44,7 @@ impl TableFormat {
 pub struct Table<W: Write + Send>(Kind<W>);
 
 enum Kind<W: Write + Send> {
-    Csv(csv::Csv<W>),
+    Csv(Box<csv::Csv<W>>),
     JsonLines(jsonl::JsonLines<W>),
     #[cfg(feature = "parquet")]
     Parquet(Box<parquet::Parquet<W>>),
@@ -57,7 +57,7 @@ impl<W: Write + Send> Table<W> {
     /// `out` cannot be written.
     pub fn new(out: W, format: TableFormat, header: &Header) -> io::Result<Table<W>> {
         Ok(Table(match format {
-            TableFormat::Csv => Kind::Csv(csv::Csv::new(out, header)?),
+            TableFormat::Csv => Kind::Csv(Box::new(csv::Csv::new(out, header)?)),
             TableFormat::JsonLines => Kind::JsonLines(jsonl::JsonLines::new(out, header)),
             #[cfg(feature = "parquet")]
             TableFormat::Parquet => Kind::Parquet(Box::new(parquet::Parquet::new(out, header)?)),
