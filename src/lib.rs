@@ -32,6 +32,7 @@ pub mod stats;
 pub mod story;
 pub mod sweep;
 pub mod trace;
+pub mod tune;
 pub mod verify;
 pub mod weather;
 pub mod whatif;

@@ -13,6 +13,7 @@ mod runs;
 #[cfg(test)]
 mod tests;
 
+use crate::record::RunTotals;
 use crate::stats::{Dimension, Estimate, Note, Sample, estimate};
 use read::Read;
 
@@ -95,6 +96,15 @@ impl Measure {
             estimate.ci95 = estimate.ci95.map(|(lo, hi)| (lo.max(0.0), hi));
         }
         Reading { sample: Some(sample), estimate }
+    }
+
+    /// Drops from a run's totals the histograms and intervals of time that none of these measures
+    /// is read from: most of what totals weigh.
+    pub fn keep_what_they_read(measures: &[&Measure], run: &mut RunTotals) {
+        run.timeline = Vec::new();
+        let parts = run.arms.iter_mut().flatten().chain(&mut run.tenants);
+        let parts = run.classes.iter_mut().chain(parts);
+        parts.for_each(|class| read::keep(measures.iter().map(|measure| measure.read), class));
     }
 
     /// True for one of many of which most are zero: tables show it where it occurs.

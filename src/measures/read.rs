@@ -1,5 +1,7 @@
 //! How a measure is read from totals.
 
+use std::ptr;
+
 use windtunnel_policy::Duration;
 
 use super::Runs;
@@ -167,6 +169,27 @@ fn worst_tenant(runs: &[RunTotals]) -> Option<usize> {
     // a / b against c / d, in whole numbers.
     let least = asked.min_by(|(_, (a, b)), (_, (c, d))| (a * d).cmp(&(c * b)));
     least.map(|(tenant, _)| tenant)
+}
+
+/// Empties the histograms that none of these is read from.
+pub(super) fn keep(reads: impl Iterator<Item = Read> + Clone, class: &mut ClassTotals) {
+    let plain = |kept: &Hist| {
+        let is = |read| matches!(read, Read::Quantile(hist, _) if ptr::eq(hist(class), kept));
+        reads.clone().any(is)
+    };
+    let signed = reads.clone().any(|read| matches!(read, Read::SignedQuantile(..)));
+    let [added, latency, ttft, failure] =
+        [&class.added_latency, &class.latency, &class.ttft, &class.time_to_failure].map(plain);
+    let emptied = [
+        (added, &mut class.added_latency),
+        (latency, &mut class.latency),
+        (ttft, &mut class.ttft),
+        (failure, &mut class.time_to_failure),
+    ];
+    emptied.into_iter().filter(|(kept, _)| !kept).for_each(|(_, hist)| *hist = Hist::new());
+    if !signed {
+        class.excess_latency = SignedHist::default();
+    }
 }
 
 /// Dollars of picodollars.

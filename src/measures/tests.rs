@@ -379,3 +379,19 @@ fn names_are_unique_and_those_of_the_documentation() {
         assert!(documented.contains(&format!("`{name}`")), "{name} is not in docs/measures.md");
     }
 }
+
+#[test]
+fn what_is_kept_is_enough_for_the_measures_it_was_kept_for() {
+    let rows = [answered(None, 900, 0, 1), answered(None, 2_000, 300, 1)];
+    let rows: Vec<RequestRow> = rows.iter().cycle().take(40_000).copied().collect();
+    let (catalogue, full) = (Catalogue::new(["a"]), [run(&rows), run(&rows)]);
+    for measure in catalogue.measures() {
+        let mut slim = full.clone();
+        slim.iter_mut().for_each(|run| Measure::keep_what_they_read(&[measure], run));
+        let read = |runs: &[RunTotals]| measure.read(&Runs::overall(runs, None)).estimate;
+        assert_eq!(read(&slim), read(&full), "{}", measure.name);
+    }
+    let mut slim = full[0].clone();
+    Measure::keep_what_they_read(&[catalogue.find("latency_p90").unwrap()], &mut slim);
+    assert!(slim.classes[0].ttft.is_empty() && slim.classes[0].added_latency.is_empty());
+}

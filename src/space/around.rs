@@ -156,6 +156,29 @@ impl PolicySpace {
         }
     }
 
+    /// This variant's policy with the fields of one dimension as they are in the base.
+    ///
+    /// # Errors
+    /// Why that is no policy: the rest of the variant needs them otherwise.
+    pub fn put_back(&self, variant: &Variant, dimension: usize) -> Result<Policy, String> {
+        let mut document = variant.document.clone();
+        for (path, leads) in self.dimensions[dimension].leads_to() {
+            let value = get(&self.document, path).cloned().unwrap_or_default();
+            // A field in a part that neither has is as it was.
+            if get(&document, path).is_some() || !value.is_null() {
+                set(&mut document, path, leads, value)?;
+            }
+        }
+        let policy: Policy = serde_json::from_value(document).map_err(|e| e.to_string())?;
+        match policy.validate() {
+            Ok(()) => Ok(policy),
+            Err(problems) => {
+                let problem = problems.first().expect("a refusal names at least one problem");
+                Err(format!("{}: {}", problem.field, problem.message))
+            }
+        }
+    }
+
     /// Every field that some dimension sets, once, in their order.
     pub fn fields(&self) -> Vec<&FieldPath> {
         let mut fields: Vec<&FieldPath> = Vec::new();

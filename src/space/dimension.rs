@@ -176,6 +176,11 @@ impl Dimension {
         }
     }
 
+    /// The fields it sets, with how each is reached.
+    pub(super) fn leads_to(&self) -> impl Iterator<Item = (&FieldPath, &[Leads])> {
+        self.fields.iter().zip(self.leads.iter().map(Vec::as_slice))
+    }
+
     /// What a level sets.
     pub(super) fn sets(&self, level: u64) -> Vec<(&FieldPath, &[Leads], Value)> {
         let at = |field: usize, value| (&self.fields[field], self.leads[field].as_slice(), value);

@@ -34,6 +34,12 @@ impl Race {
     pub fn leaves_behind(&self, behind: &Jackknife) -> bool {
         behind.value - one_sided(behind.degrees(), self.error) * behind.standard_error() > 0.0
     }
+
+    /// Whether a limit is surely kept: `behind`, by how much it is missed, is below zero, or at it, as
+    /// clearly.
+    pub fn surely_keeps(&self, behind: &Jackknife) -> bool {
+        behind.value + one_sided(behind.degrees(), self.error) * behind.standard_error() <= 0.0
+    }
 }
 
 /// How likely chance alone shows a gain of at least this: the p value of a one-sided test against no

@@ -108,21 +108,48 @@ impl Gate {
         GateResult { outcome, ..bare }
     }
 
-    fn decide(&self, policy: &Sample<'_>, base: &Sample<'_>, bare: GateResult) -> GateResult {
+    /// By how much `policy` misses the limit in these worlds: positive where it does. Where a
+    /// quantile may not be infinite and is, by how much the share of unanswered requests is more than
+    /// the quantile leaves over. `None` where that cannot be said.
+    ///
+    /// # Panics
+    /// Where the numbers of worlds differ.
+    pub fn shortfall(&self, policy: &Sample<'_>, base: &Sample<'_>) -> Option<Jackknife> {
+        assert_eq!(policy.worlds(), base.worlds(), "paired on the same worlds");
+        let absolute = matches!(self.limit, Limit::Absolute(_));
+        match (policy.value(), absolute || base.value().is_ok()) {
+            (Ok(_), true) => {
+                let parts = self.parts(policy, base).ok()?;
+                let slack = SLACK * parts.scale;
+                // Rounding must not turn an exact tie into a miss.
+                Some(parts.margin.combine(&parts.margin, |margin, _| -margin - slack))
+            }
+            (Err(Note::Unanswered), true) if self.relation == Relation::AtMost => {
+                jackknife(policy.worlds(), |i| policy.unanswered_excess(i)).ok()
+            }
+            _ => None,
+        }
+    }
+
+    /// The margin and what it is made of, where both have values.
+    fn parts(&self, policy: &Sample<'_>, base: &Sample<'_>) -> Result<Parts, Note> {
         let (factor, offset) = self.limit.terms();
         let sign = self.relation.sign();
         let jack = |sample: &Sample<'_>| jackknife(sample.worlds(), |i| sample.pooled(i));
-        let parts = jack(policy).and_then(|b| {
-            // An absolute limit must not depend on whether the base has replicates.
-            let a = if factor == 0.0 { b.combine(&b, |_, _| 0.0) } else { jack(base)? };
-            Ok((b, a))
-        });
-        let (b, a) = match parts {
+        let b = jack(policy)?;
+        // An absolute limit must not depend on whether the base has replicates.
+        let a = if factor == 0.0 { b.combine(&b, |_, _| 0.0) } else { jack(base)? };
+        let margin = b.combine(&a, |b, a| sign * (b - factor * a - offset));
+        let scale = b.value.abs().max((factor * a.value).abs()).max(offset.abs());
+        Ok(Parts { b, a, margin, scale })
+    }
+
+    fn decide(&self, policy: &Sample<'_>, base: &Sample<'_>, bare: GateResult) -> GateResult {
+        let (factor, _) = self.limit.terms();
+        let Parts { b, a, margin, scale } = match self.parts(policy, base) {
             Ok(parts) => parts,
             Err(note) => return GateResult { outcome: missing(policy, note), ..bare },
         };
-        let margin = b.combine(&a, |b, a| sign * (b - factor * a - offset));
-        let scale = b.value.abs().max((factor * a.value).abs()).max(offset.abs());
         let spread = one_sided_95(margin.degrees()) * margin.standard_error();
         let growth = if spread > 0.0 { Growth::Root } else { Growth::Linear };
         let half_width = if spread > 0.0 { spread } else { unseen(policy, &b, &a, factor) };
@@ -172,6 +199,18 @@ impl Relation {
     }
 }
 
+/// What subtracting may leave by rounding alone, of what was subtracted.
+const SLACK: f64 = 1e-9;
+
+/// A margin, and the two values it is made of.
+struct Parts {
+    b: Jackknife,
+    a: Jackknife,
+    margin: Jackknife,
+    /// The size of what was subtracted, by which rounding is judged.
+    scale: f64,
+}
+
 /// A margin with its one-sided uncertainty.
 struct Bound {
     margin: f64,
@@ -193,7 +232,7 @@ enum Growth {
 impl Bound {
     fn outcome(&self, worlds: usize) -> Outcome {
         // Rounding must not turn an exact tie into a failure.
-        let slack = 1e-9 * self.scale;
+        let slack = SLACK * self.scale;
         if self.margin - self.half_width >= -slack {
             Outcome::Passed
         } else if self.margin + self.half_width < -slack {
