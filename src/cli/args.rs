@@ -48,6 +48,10 @@ pub(super) enum Command {
     /// Prove a policy's safety over every sequence of outcomes, or print the shortest way to break
     /// it.
     Verify(VerifyArgs),
+    /// Search the policies of a space for the one that is best by a measure and meets conditions;
+    /// confirm it in worlds it was not chosen by, and say what each change buys. Exit code 3 where
+    /// nothing is recommended.
+    Tune(TuneArgs),
     /// Tell one request's life in a scenario: every attempt, wait and breaker, and the reason of each
     /// decision.
     Explain(ExplainArgs),
@@ -264,6 +268,97 @@ pub(super) struct ProfileArgs {
     /// Day or month the trace was recorded.
     #[arg(long, default_value = "unstated")]
     pub(super) date: String,
+}
+
+#[derive(Args, Debug)]
+#[command(group = clap::ArgGroup::new("goal").required(true))]
+#[command(group = clap::ArgGroup::new("varies").required(true).multiple(true))]
+pub(super) struct TuneArgs {
+    /// Scenarios: files, or names of shipped ones.
+    #[arg(required = true, value_name = "SCENARIO")]
+    pub(super) scenarios: Vec<String>,
+    /// The policy that is varied, and that a recommendation must beat: a file, or the name of a
+    /// shipped one. Without it, the policy the space names, or else `conservative`.
+    #[arg(long, short)]
+    pub(super) policy: Option<String>,
+    /// A space: a file, or the name of a shipped one.
+    #[arg(long, group = "varies", value_name = "SPACE")]
+    pub(super) space: Option<String>,
+    /// Something more that varies, such as 'backoff.base=50ms..2s:log' or 'attempts.max=1..5';
+    /// several times.
+    #[arg(long, group = "varies", value_name = "FIELD=VALUES")]
+    pub(super) vary: Vec<String>,
+    /// The measure to make small, such as `cost_per_1k`.
+    #[arg(long, group = "goal", value_name = "MEASURE")]
+    pub(super) minimize: Option<String>,
+    /// The measure to make large, such as `success`.
+    #[arg(long, group = "goal", value_name = "MEASURE")]
+    pub(super) maximize: Option<String>,
+    /// A condition to meet in every scenario, such as 'success >= 99.5%' or
+    /// 'cost_per_1k <= base * 1.05'; several times.
+    #[arg(long, value_name = "CONDITION")]
+    pub(super) subject_to: Vec<String>,
+    /// A scenario that is not tuned on, where a recommendation must not be clearly worse; several
+    /// times.
+    #[arg(long, value_name = "SCENARIO")]
+    pub(super) hold_out: Vec<String>,
+    /// Of several scenarios the worst counts, not their mean.
+    #[arg(long)]
+    pub(super) robust: bool,
+    /// Requests that the search may simulate, such as 200M; confirmation and evidence come on top.
+    /// 60M where neither this nor `--variants` is given.
+    #[arg(long, value_name = "REQUESTS", value_parser = count)]
+    pub(super) budget: Option<u64>,
+    /// How many variants over the whole space; as many as the budget carries where absent.
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    pub(super) variants: Option<u64>,
+    /// Worlds for the confirmation, of a stream of their own.
+    #[arg(long, default_value_t = 40, value_parser = clap::value_parser!(u32).range(2..=10_000))]
+    pub(super) held_out_worlds: u32,
+    /// Choose by the published course of traffic and incident alone. Held-out worlds draw both
+    /// within the scenario's ranges all the same, and so show what that over-fits.
+    #[arg(long)]
+    pub(super) as_published: bool,
+    /// Seed of all luck.
+    #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
+    pub(super) seed: u64,
+    /// Threads; the result does not depend on it. All cores where absent.
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(super) threads: Option<u16>,
+    /// Shape of the report.
+    #[arg(long, value_enum, default_value_t = TuneFormat::Text)]
+    pub(super) format: TuneFormat,
+    /// Write the report here instead of to standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub(super) out: Option<PathBuf>,
+    /// Write the recommended policy here, with the evidence in comments: a file `windtunnel check`
+    /// takes. Nothing is written where nothing is recommended.
+    #[arg(long, value_name = "FILE")]
+    pub(super) recommend: Option<PathBuf>,
+    /// Print nothing but mistakes.
+    #[arg(long, short)]
+    pub(super) quiet: bool,
+}
+
+/// A number with k, M or G behind it for thousands, millions and milliards.
+fn count(text: &str) -> Result<u64, String> {
+    let wrong = || "expected a number of requests, such as 500k, 60M or 2G".to_owned();
+    let (digits, scale) = match text.char_indices().last() {
+        Some((at, 'k')) => (&text[..at], 1_000),
+        Some((at, 'M')) => (&text[..at], 1_000_000),
+        Some((at, 'G')) => (&text[..at], 1_000_000_000),
+        _ => (text, 1),
+    };
+    let number: u64 = digits.parse().map_err(|_| wrong())?;
+    number.checked_mul(scale).filter(|count| *count > 0).ok_or_else(wrong)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(super) enum TuneFormat {
+    /// For people.
+    Text,
+    /// One JSON object.
+    Json,
 }
 
 #[derive(Args, Debug)]

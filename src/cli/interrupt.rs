@@ -17,6 +17,8 @@ pub(super) enum First {
     EndsAtOnce,
     CompletesWorlds,
     CompletesVariants,
+    /// What is under way is dropped, and what is known is reported.
+    Concludes,
 }
 
 /// Waits for interrupts from now on. Where that cannot be, they end the program as ever.
@@ -29,8 +31,12 @@ pub(super) fn watch(first: First) {
             }
             process::exit(INTERRUPTED.into());
         }
-        let what = if first == First::CompletesWorlds { "worlds" } else { "variants" };
-        eprintln!("interrupted: {what} under way are completed; once more to end at once");
+        let what = match first {
+            First::EndsAtOnce | First::CompletesWorlds => "worlds under way are completed",
+            First::CompletesVariants => "variants under way are completed",
+            First::Concludes => "what is known is reported",
+        };
+        eprintln!("interrupted: {what}; once more to end at once");
     });
 }
 

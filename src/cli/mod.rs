@@ -19,6 +19,7 @@ mod progress;
 mod same_file;
 mod sweep;
 mod sweep_outputs;
+mod tune;
 mod verify;
 mod whatif;
 
@@ -47,6 +48,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Schema { kind } => files::schema(kind),
         Command::Profile(args) => files::profile(&args),
         Command::Verify(args) => verify::verify(&args),
+        Command::Tune(args) => tune::tune(&args),
         Command::Explain(args) => explain::explain(&args),
         Command::Fit(args) => fit::fit(&args),
         Command::WhatIf(args) => whatif::what_if(&args),

@@ -46,6 +46,8 @@ impl Progress {
             let style = style.expect("the template is a constant");
             ProgressBar::new(of as u64).with_style(style)
         });
+        // A search plans its runs as it goes.
+        bar.set_length(of as u64);
         bar.set_position(done as u64);
     }
 

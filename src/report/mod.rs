@@ -22,6 +22,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod timeline;
+mod tune;
 mod verdict;
 
 pub(crate) use canvas::{COLOURS, Picture, SHADE, fault, paint};
@@ -39,6 +40,7 @@ pub(crate) use numbers::rounded;
 pub use page::{Extras, striking_requests};
 pub use table::Parts;
 pub use timeline::TIMELINE_COLUMNS;
+pub use tune::TuneReport;
 
 use crate::experiment::{Experiment, Findings, Options};
 use crate::measures::Catalogue;

@@ -31,4 +31,5 @@ pub use level::{Level, Levels};
 pub use path::FieldPath;
 pub use plan::{MOST_VARIANTS, Plan, Tally};
 pub use quantity::{Kind, Quantity};
+pub(crate) use sample::grouped;
 pub use sample::{Method, Sampling};

@@ -45,7 +45,7 @@ impl Direction {
     }
 
     /// What makes a value a loss, of which less is better.
-    pub(super) const fn sign(self) -> f64 {
+    pub const fn sign(self) -> f64 {
         match self {
             Direction::Minimize => 1.0,
             Direction::Maximize => -1.0,

@@ -1,5 +1,6 @@
 //! Policies held against a goal, on the worlds they have met.
 
+use super::Gain;
 use super::goal::Goal;
 use crate::measures::{Catalogue, Measure, Runs};
 use crate::record::RunTotals;
@@ -170,6 +171,11 @@ pub fn over_scenarios(losses: &[Jackknife], robust: bool) -> Jackknife {
 }
 
 impl Score {
+    /// The objective as a loss, of which less is better, with its 95 % interval.
+    pub fn loss_with_interval(&self) -> Option<Gain> {
+        self.loss.as_ref().map(Gain::of)
+    }
+
     /// Every condition is met, as far as its value says.
     pub(super) fn is_feasible(&self) -> bool {
         self.checks.iter().all(Check::is_met)

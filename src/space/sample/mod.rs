@@ -168,7 +168,7 @@ fn grid(space: &PolicySpace) -> Result<Points<'_>, InputError> {
 }
 
 /// With commas between thousands.
-fn grouped(number: u128) -> String {
+pub(crate) fn grouped(number: u128) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (position, digit) in digits.chars().enumerate() {

@@ -1,0 +1,171 @@
+//! `tune`.
+
+use std::path::{Path, PathBuf};
+
+use windtunnel::input::InputError;
+use windtunnel::library::load_policy;
+use windtunnel::measures::Catalogue;
+use windtunnel::report::TuneReport;
+use windtunnel::scenario::Scenario;
+use windtunnel::space::{PolicySpace, Space};
+use windtunnel::tune::{Direction, Goal, Options, Task, TuneError, Tuning, tune as search};
+
+use super::args::{TuneArgs, TuneFormat};
+use super::interrupt::{self, First, INTERRUPTED};
+use super::output::{OutFile, print, write_file};
+use super::progress::Progress;
+use super::same_file::refuse_overwriting;
+use super::{Outcome, UNDECIDED};
+
+/// The base where nobody names one.
+const BASE: &str = "conservative";
+/// Requests where nobody says how many.
+const BUDGET: u64 = 60_000_000;
+
+/// Searches a space of policies.
+pub(super) fn tune(args: &TuneArgs) -> Outcome {
+    let scenarios = loaded(&args.scenarios, &[])?;
+    let hold_out = loaded(&args.hold_out, &scenarios)?;
+    let space = space(args)?;
+    let catalogues: Vec<Catalogue> = scenarios.iter().chain(&hold_out).map(Catalogue::of).collect();
+    let (direction, measure) = match (&args.minimize, &args.maximize) {
+        (Some(measure), _) => (Direction::Minimize, measure),
+        (None, Some(measure)) => (Direction::Maximize, measure),
+        (None, None) => unreachable!("one of the two is required"),
+    };
+    let goal = Goal::parse(direction, measure, &args.subject_to, &catalogues)?;
+    let goal = Goal { robust: args.robust, ..goal };
+    let outputs = Outputs::open(args, &scenarios, &hold_out)?;
+    if !args.quiet {
+        for note in scenarios.iter().chain(&hold_out).flat_map(|scenario| &scenario.notes) {
+            eprintln!("note: {note}");
+        }
+    }
+    interrupt::watch(First::Concludes);
+    let options = Options {
+        seed: args.seed,
+        variants: args.variants,
+        budget: args.budget.or(args.variants.is_none().then_some(BUDGET)),
+        held_out_worlds: args.held_out_worlds,
+        as_published: args.as_published,
+        threads: args.threads.map(usize::from),
+    };
+    let task =
+        Task { scenarios: &scenarios, hold_out: &hold_out, space: &space, goal: &goal, options };
+    let progress = Progress::new(args.quiet);
+    let found = search(&task, &progress);
+    progress.clear();
+    match found {
+        Ok(tuning) => outputs.write(args, &task, &tuning),
+        Err(TuneError::Input(error)) => Err(error),
+        Err(TuneError::Interrupted) => {
+            eprintln!("interrupted before the base was measured: nothing is written");
+            Ok(INTERRUPTED)
+        }
+    }
+}
+
+/// Scenarios by file or name; the same one twice counts nothing.
+fn loaded(names: &[String], others: &[Scenario]) -> Result<Vec<Scenario>, InputError> {
+    let mut scenarios: Vec<Scenario> = Vec::new();
+    for name in names {
+        let scenario = Scenario::load(name)?;
+        if scenarios.iter().chain(others).any(|other| other.hash == scenario.hash) {
+            return Err(InputError::new(name, "is given twice").fix("leave one out"));
+        }
+        scenarios.push(scenario);
+    }
+    Ok(scenarios)
+}
+
+fn space(args: &TuneArgs) -> Result<PolicySpace, InputError> {
+    let space = match &args.space {
+        Some(name) => Space::load(name)?.with_arguments(&args.vary)?,
+        None => Space::of_arguments(&args.vary)?,
+    };
+    let base = match &args.policy {
+        Some(name) => load_policy(name)?,
+        None => match space.base_policy()? {
+            Some(policy) => policy,
+            None => load_policy(BASE)?,
+        },
+    };
+    space.around(&base)
+}
+
+/// The files it writes, opened before the search.
+struct Outputs {
+    report: Option<OutFile>,
+    recommend: Option<OutFile>,
+}
+
+impl Outputs {
+    fn open(
+        args: &TuneArgs,
+        scenarios: &[Scenario],
+        hold_out: &[Scenario],
+    ) -> Result<Outputs, InputError> {
+        let named = args.policy.iter().chain(&args.space).map(PathBuf::from);
+        let read = scenarios.iter().chain(hold_out).flat_map(Scenario::files);
+        let read: Vec<PathBuf> = read.chain(named.filter(|path| path.is_file())).collect();
+        let written = [("--out", &args.out), ("--recommend", &args.recommend)];
+        let written: Vec<(&str, &Path)> =
+            written.iter().filter_map(|(option, path)| Some((*option, path.as_deref()?))).collect();
+        refuse_overwriting(&written, &read)?;
+        let open = |path: &Option<PathBuf>| path.as_deref().map(OutFile::create).transpose();
+        Ok(Outputs { report: open(&args.out)?, recommend: open(&args.recommend)? })
+    }
+
+    fn write(self, args: &TuneArgs, task: &Task<'_>, tuning: &Tuning) -> Outcome {
+        let command = command(args);
+        let report = TuneReport { task, tuning, command: &command };
+        if let (Some(file), Some(text)) = (self.recommend, report.policy_file()) {
+            write_file(file, text.as_bytes())?;
+        }
+        let text = match args.format {
+            TuneFormat::Text => report.text(),
+            TuneFormat::Json => report.json(),
+        };
+        match self.report {
+            Some(file) => write_file(file, text.as_bytes())?,
+            None if args.quiet => {}
+            None => print(&text)?,
+        }
+        Ok(match tuning.recommended() {
+            _ if tuning.interrupted => INTERRUPTED,
+            Some(_) => 0,
+            None => UNDECIDED,
+        })
+    }
+}
+
+/// The command line that finds the same again: what the result depends on, no outputs.
+fn command(args: &TuneArgs) -> String {
+    let mut words = vec!["windtunnel".to_owned(), "tune".to_owned()];
+    words.extend(args.scenarios.iter().map(|name| quoted(name)));
+    let mut option = |name: &str, value: &str| words.push(format!("--{name} {}", quoted(value)));
+    args.policy.iter().for_each(|policy| option("policy", policy));
+    args.space.iter().for_each(|space| option("space", space));
+    args.vary.iter().for_each(|vary| option("vary", vary));
+    args.minimize.iter().for_each(|measure| option("minimize", measure));
+    args.maximize.iter().for_each(|measure| option("maximize", measure));
+    args.subject_to.iter().for_each(|condition| option("subject-to", condition));
+    args.hold_out.iter().for_each(|scenario| option("hold-out", scenario));
+    args.budget.iter().for_each(|budget| option("budget", &budget.to_string()));
+    args.variants.iter().for_each(|variants| option("variants", &variants.to_string()));
+    option("held-out-worlds", &args.held_out_worlds.to_string());
+    option("seed", &args.seed.to_string());
+    words.extend(args.robust.then(|| "--robust".to_owned()));
+    words.extend(args.as_published.then(|| "--as-published".to_owned()));
+    words.join(" ")
+}
+
+/// As a shell takes it for one word.
+fn quoted(word: &str) -> String {
+    let plain =
+        |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '=' | ':');
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
