@@ -19,8 +19,6 @@ mod rounds;
 mod runner;
 mod score;
 mod search;
-#[cfg(test)]
-mod tests;
 
 use windtunnel_policy::config::Policy;
 
@@ -131,6 +129,8 @@ pub enum Answer {
 pub enum Reason {
     /// No variant that came through meets the conditions; the nearest, by position of the entrant.
     NothingFeasible(usize),
+    /// No variant came through: they are clearly worse than the base, or infeasible.
+    BaseIsBest,
     /// No finalist is clearly better than the base in held-out worlds.
     NotBetter,
     /// Those that are better miss a condition there, or are not clear of it.

@@ -4,7 +4,7 @@ use windtunnel_policy::config::Policy;
 
 use super::near::Seen;
 use super::runner::{Halt, Runner, Spent, Stream};
-use super::score::Reader;
+use super::score::{Reader, Score};
 use super::{
     ALPHA, Answer, Entrant, FINALISTS, Fate, LOOKS, Options, Reason, Round, Stage, Task, TuneError,
     Tuning,
@@ -79,8 +79,12 @@ impl<'a> Search<'a> {
         }
         let frozen = self.freeze();
         if frozen.is_empty() {
-            let nearest = self.best_so_far();
-            return Ok(self.tuning(Answer::None(Reason::NothingFeasible(nearest))));
+            let base_fails = self.entrants[0].last.as_ref().is_some_and(Score::fails);
+            let reason = match base_fails {
+                true => Reason::NothingFeasible(self.best_so_far()),
+                false => Reason::BaseIsBest,
+            };
+            return Ok(self.tuning(Answer::None(reason)));
         }
         let best = frozen[0];
         let confirmed = match self.confirm(&frozen) {

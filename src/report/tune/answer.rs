@@ -99,6 +99,15 @@ impl TuneReport<'_> {
                     misses.join(", "),
                 )
             }
+            Reason::BaseIsBest => {
+                let looks = || tuning.rounds.iter().flat_map(|round| &round.looks);
+                let worse: usize = looks().map(|look| look.worse).sum();
+                let infeasible: usize = looks().map(|look| look.infeasible).sum();
+                format!(
+                    "No recommendation: no variant came through against `{base}`: {worse} clearly \
+                     worse, {infeasible} clearly miss a condition."
+                )
+            }
             Reason::NotBetter => {
                 let best = tuning.finalists.iter().min_by(|a, b| a.adjusted.total_cmp(&b.adjusted));
                 let best = best.and_then(|best| {

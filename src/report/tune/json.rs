@@ -80,6 +80,7 @@ fn head(report: &TuneReport<'_>) -> Value {
 fn reason_name(reason: &Reason) -> &'static str {
     match reason {
         Reason::NothingFeasible(_) => "nothing_feasible",
+        Reason::BaseIsBest => "base_is_best",
         Reason::NotBetter => "not_better",
         Reason::ConditionsNotHeld => "conditions_not_held",
         Reason::WorseElsewhere => "worse_elsewhere",

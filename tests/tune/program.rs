@@ -1,0 +1,270 @@
+//! The program as people run it.
+
+use std::fs;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+const SMALL: &str = include_str!("../files/cli/small.yaml");
+
+/// The small scenario, cut to a third.
+fn small() -> String {
+    let shorter = [
+        ("warm_up: 1m", "warm_up: 10s"),
+        ("11m", "3m"),
+        ("from: 3m, lasts: 3m", "from: 1m, lasts: 1m"),
+    ];
+    shorter.iter().fold(SMALL.to_owned(), |text, (long, short)| {
+        assert!(text.contains(long));
+        text.replace(long, short)
+    })
+}
+
+fn windtunnel(folder: &TempDir, words: &[&str]) -> Output {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_windtunnel"));
+    program.current_dir(folder.path()).args(words).output().expect("the program starts")
+}
+
+/// A folder with the small scenario, and one like it in which the trouble is another.
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("small.yaml"), small()).unwrap();
+    let worse = small().replace("name: small", "name: worse").replace("share: 33%", "share: 80%");
+    fs::write(folder.path().join("worse.yaml"), worse).unwrap();
+    folder
+}
+
+const TUNE: [&str; 15] = [
+    "tune",
+    "small.yaml",
+    "--hold-out",
+    "worse.yaml",
+    "--policy",
+    "sdk-default",
+    "--vary",
+    "attempts.max=1..5",
+    "--vary",
+    "timeouts.first_token=1s..9s:log",
+    "--maximize",
+    "success",
+    "--variants",
+    "8",
+    "--held-out-worlds=20",
+];
+
+#[test]
+fn the_same_bytes_at_any_number_of_threads() {
+    let folder = folder();
+    let report = |threads: &str, format: &str| {
+        let words = ["--threads", threads, "--format", format, "--recommend", "tuned.yaml"];
+        let output = windtunnel(&folder, &[&TUNE[..], &words].concat());
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(errors.is_empty(), "{errors}");
+        let file = fs::read(folder.path().join("tuned.yaml")).ok();
+        (output.status.code(), output.stdout, file)
+    };
+    let one = report("1", "json");
+    assert_eq!(report("2", "json"), one);
+    assert_eq!(report("8", "json"), one);
+    assert_eq!(report("2", "text").1, report("8", "text").1);
+}
+
+#[test]
+fn a_recommendation_is_a_policy_file_with_its_evidence() {
+    let folder = folder();
+    let words = ["--subject-to", "cost_per_1k <= base * 1.5", "--recommend", "tuned.yaml"];
+    let output = windtunnel(&folder, &[&TUNE[..], &words, &["--format", "json"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let object: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(object["windtunnel"]["format"], 1);
+    let file = fs::read_to_string(folder.path().join("tuned.yaml")).unwrap();
+    assert!(file.starts_with("# Recommended: `sdk-default-tuned`: success +"), "{file}");
+    assert!(file.contains("# windtunnel tune small.yaml --policy sdk-default --vary"), "{file}");
+    let checked = windtunnel(&folder, &["check", "tuned.yaml", "--strict"]);
+    assert_eq!(checked.status.code(), Some(0), "{}", String::from_utf8_lossy(&checked.stderr));
+    // The file is the policy that was measured, but for its name and description.
+    let run = windtunnel(&folder, &["run", "small.yaml", "-p", "tuned.yaml", "--format", "json"]);
+    let run: Value = serde_json::from_slice(&run.stdout).expect("JSON");
+    assert_eq!(run["policies"][0]["name"], "sdk-default-tuned");
+    let max = &object["recommended"]["policy"]["attempts"]["max"];
+    assert!(file.contains(&format!("max: {max}")), "{max}: {file}");
+    // The command of the file finds the same file again.
+    let command = file.lines().skip_while(|line| !line.starts_with("# windtunnel tune"));
+    let command: Vec<&str> =
+        command.take_while(|line| line.starts_with('#')).map(|line| line[1..].trim()).collect();
+    let command = command.join(" ").replace("windtunnel", env!("CARGO_BIN_EXE_windtunnel"));
+    let again = Command::new("sh")
+        .current_dir(folder.path())
+        .args(["-c", &format!("{command} --recommend again.yaml --quiet")])
+        .output()
+        .expect("a shell");
+    assert_eq!(again.status.code(), Some(0), "{}", String::from_utf8_lossy(&again.stderr));
+    assert_eq!(fs::read_to_string(folder.path().join("again.yaml")).unwrap(), file);
+}
+
+#[test]
+fn several_scenarios_count_by_mean_or_by_the_worst() {
+    let folder = folder();
+    let words = [
+        "tune",
+        "small.yaml",
+        "worse.yaml",
+        "--vary",
+        "attempts.max=1..3",
+        "--maximize",
+        "success",
+        "--variants",
+        "3",
+        "--held-out-worlds",
+        "10",
+        "--format",
+        "json",
+    ];
+    let objective = |robust: &[&str]| {
+        let output = windtunnel(&folder, &[&words[..], robust].concat());
+        let object: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        object["base_held_out"]["objective"]["value"].as_f64().expect("a number")
+    };
+    let (mean, worst) = (objective(&[]), objective(&["--robust"]));
+    assert!(worst < mean, "{worst} {mean}");
+}
+
+#[test]
+fn what_cannot_be_searched_is_refused() {
+    let folder = folder();
+    let vary = ["--vary", "attempts.max=1..5"];
+    for (words, wanted) in [
+        (vec!["small.yaml", "--minimize", "cost_per_1k"], "--space"),
+        (vec!["--minimize", "cost_per_1k", vary[0], vary[1]], "SCENARIO"),
+        (vec!["small.yaml", vary[0], vary[1]], "--minimize"),
+        (
+            vec!["small.yaml", vary[0], vary[1], "--minimize", "success", "--maximize", "success"],
+            "cannot be used with",
+        ),
+        (
+            vec!["small.yaml", vary[0], vary[1], "--minimize", "cost_per_1"],
+            "did you mean `cost_per_1k`?",
+        ),
+        (
+            vec![
+                "small.yaml",
+                vary[0],
+                vary[1],
+                "--minimize",
+                "cost_per_1k",
+                "--subject-to",
+                "sucess >= 99%",
+            ],
+            "the nearest is `success`",
+        ),
+        (
+            vec![
+                "small.yaml",
+                vary[0],
+                vary[1],
+                "--minimize",
+                "cost_per_1k",
+                "--subject-to",
+                "success >= 99",
+            ],
+            "is a `%` missing?",
+        ),
+        (
+            vec![
+                "small.yaml",
+                vary[0],
+                vary[1],
+                "--minimize",
+                "cost_per_1k",
+                "--subject-to",
+                "added_latency_p99 <= 3",
+            ],
+            "`250ms`, `3s`",
+        ),
+        (
+            vec![
+                "small.yaml",
+                vary[0],
+                vary[1],
+                "--minimize",
+                "cost_per_1k",
+                "--subject-to",
+                "success >= 99%",
+                "--subject-to",
+                "success <= 98%",
+            ],
+            "nothing meets both",
+        ),
+        (
+            vec!["small.yaml", "--vary", "attempts.max=3..3", "--minimize", "cost_per_1k"],
+            "is not below",
+        ),
+        (
+            vec!["small.yaml", "--vary", "attempts.max=2", "--minimize", "cost_per_1k"],
+            "one variant",
+        ),
+        (
+            vec!["small.yaml", "--vary", "attempts.max=3", "--minimize", "cost_per_1k"],
+            "no policy but the base",
+        ),
+        (
+            vec!["small.yaml", "--vary", "atempts.max=3,4", "--minimize", "cost_per_1k"],
+            "did you mean `attempts`?",
+        ),
+        (
+            vec!["small.yaml", "small.yaml", vary[0], vary[1], "--minimize", "cost_per_1k"],
+            "is given twice",
+        ),
+        (
+            vec![
+                "small.yaml",
+                "--hold-out",
+                "small.yaml",
+                vary[0],
+                vary[1],
+                "--minimize",
+                "cost_per_1k",
+            ],
+            "is given twice",
+        ),
+        (
+            vec!["small.yaml", vary[0], vary[1], "--minimize", "cost_per_1k", "--budget", "many"],
+            "500k, 60M or 2G",
+        ),
+        (
+            vec!["small.yaml", vary[0], vary[1], "--minimize", "cost_per_1k", "--budget", "10k"],
+            "give at least",
+        ),
+        (
+            vec!["small.yaml", vary[0], vary[1], "--minimize", "duplicate_side_effects"],
+            "has no value in `small`",
+        ),
+        (
+            vec!["small.yaml", vary[0], vary[1], "--minimize", "latency_p999", "--variants", "8"],
+            "take a lower quantile",
+        ),
+        (
+            vec![
+                "small.yaml",
+                vary[0],
+                vary[1],
+                "--minimize",
+                "cost_per_1k",
+                "--policy",
+                "single.yml",
+                "--out",
+                "small.yaml",
+            ],
+            "would overwrite it",
+        ),
+    ] {
+        let output = windtunnel(&folder, &[&["tune"], &words[..]].concat());
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {error}");
+        assert!(error.contains(wanted), "{words:?}: expected {wanted:?}, got\n{error}");
+        assert!(output.stdout.is_empty(), "{words:?}");
+    }
+    let kept = fs::read_to_string(folder.path().join("small.yaml")).unwrap();
+    assert_eq!(kept, small());
+}
