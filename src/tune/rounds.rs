@@ -100,6 +100,10 @@ impl Search<'_> {
                 look.set_aside = self.set_aside(*next, budget.saturating_sub(spent.requests));
             }
             self.rounds.last_mut().expect("it was pushed above").looks.push(look);
+            if self.racing().len() == 1 {
+                // The base alone is left: there is nothing to compare.
+                break;
+            }
         }
         Ok(())
     }

@@ -81,7 +81,7 @@ impl<'a> Search<'a> {
         if frozen.is_empty() {
             let base_fails = self.entrants[0].last.as_ref().is_some_and(Score::fails);
             let reason = match base_fails {
-                true => Reason::NothingFeasible(self.best_so_far()),
+                true => Reason::NothingFeasible(self.by_rank()[0]),
                 false => Reason::BaseIsBest,
             };
             return Ok(self.tuning(Answer::None(reason)));
@@ -251,14 +251,18 @@ impl<'a> Search<'a> {
         surely.into_iter().chain(perhaps).take(FINALISTS).collect()
     }
 
-    /// The best variant by its last look, whatever became of it.
+    /// The best by its last look of those that came through so far.
     fn best_so_far(&self) -> usize {
+        let through = |at: &usize| self.entrants[*at].fate == Fate::Through;
+        self.by_rank().into_iter().find(through).unwrap_or(0)
+    }
+
+    /// Everyone who was measured, the best by its last look first, whatever became of it.
+    fn by_rank(&self) -> Vec<usize> {
         let mut all: Vec<usize> = (0..self.entrants.len()).collect();
-        let furthest = |at: &usize| self.entrants[*at].last.as_ref().map_or(0, |s| s.worlds);
-        all.retain(|at| furthest(at) > 0);
+        all.retain(|&at| self.entrants[at].last.is_some());
         self.sort_by_rank(&mut all);
-        let through = |at: &&usize| self.entrants[**at].fate == Fate::Through;
-        all.iter().find(through).or(all.first()).copied().unwrap_or(0)
+        all
     }
 
     fn tuning(self, answer: Answer) -> Tuning {

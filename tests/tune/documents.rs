@@ -1,7 +1,7 @@
 //! The example in `docs/tune.md` is what is printed, and so is the table of what pairing saves. After
 //! a change, `UPDATE_DOCS=1 cargo test --test tune documents` writes them anew.
 
-use windtunnel::experiment::{NoObserver, NoRecorder, Options, run};
+use windtunnel::experiment::{Extremes, NoObserver, NoRecorder, Options, run};
 use windtunnel::library::load_policy;
 use windtunnel::measures::{Catalogue, Runs};
 use windtunnel::scenario::Scenario;
@@ -37,7 +37,8 @@ fn pairing() -> String {
     ] {
         let scenario = Scenario::load(name).expect("a shipped scenario");
         let policies = [a, b].map(|name| load_policy(name).expect("a shipped policy"));
-        let options = Options { seed: 1, worlds, resample: false, extremes: false, threads: None };
+        let options =
+            Options { seed: 1, worlds, resample: false, extremes: Extremes::Off, threads: None };
         let found = run(&scenario, &policies, None, &options, &NoRecorder, &NoObserver);
         let found = found.expect("it runs");
         let catalogue = Catalogue::of(&scenario);

@@ -92,8 +92,7 @@ impl TuneReport<'_> {
                 let score = tuning.entrants[*nearest].last.as_ref();
                 let misses = score.map(|score| self.missed_values(score)).unwrap_or_default();
                 format!(
-                    "No recommendation: no variant that came through meets {}. The nearest \
-                     ({}) has {}.",
+                    "No recommendation: nothing in the space meets {}. The nearest ({}) has {}.",
                     self.conditions(),
                     described(*nearest),
                     misses.join(", "),
