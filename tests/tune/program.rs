@@ -8,16 +8,13 @@ use tempfile::TempDir;
 
 const SMALL: &str = include_str!("../files/cli/small.yaml");
 
-/// The small scenario, cut to a third.
-fn small() -> String {
-    let shorter = [
-        ("warm_up: 1m", "warm_up: 10s"),
-        ("11m", "3m"),
-        ("from: 3m, lasts: 3m", "from: 1m, lasts: 1m"),
-    ];
-    shorter.iter().fold(SMALL.to_owned(), |text, (long, short)| {
-        assert!(text.contains(long));
-        text.replace(long, short)
+/// The small scenario for so long, with a minute of trouble and for half of all calls.
+fn lasting(horizon: &str) -> String {
+    let changes =
+        [("11m", horizon), ("from: 3m, lasts: 3m", "from: 1m, lasts: 1m"), ("33%", "50%")];
+    changes.iter().fold(SMALL.to_owned(), |text, (old, new)| {
+        assert!(text.contains(old));
+        text.replace(old, new)
     })
 }
 
@@ -29,9 +26,11 @@ fn windtunnel(folder: &TempDir, words: &[&str]) -> Output {
 /// A folder with the small scenario, and one like it in which the trouble is another.
 fn folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("small.yaml"), small()).unwrap();
-    let worse = small().replace("name: small", "name: worse").replace("share: 33%", "share: 80%");
+    fs::write(folder.path().join("small.yaml"), lasting("3m")).unwrap();
+    let worse =
+        lasting("3m").replace("name: small", "name: worse").replace("share: 50%", "share: 90%");
     fs::write(folder.path().join("worse.yaml"), worse).unwrap();
+    fs::write(folder.path().join("tiny.yaml"), lasting("65s")).unwrap();
     folder
 }
 
@@ -43,13 +42,13 @@ const TUNE: [&str; 15] = [
     "--policy",
     "sdk-default",
     "--vary",
-    "attempts.max=1..5",
+    "attempts.allow_failover=true,false",
     "--vary",
-    "timeouts.first_token=1s..9s:log",
+    "attempts.max_same_target=1..3",
     "--maximize",
     "success",
     "--variants",
-    "8",
+    "6",
     "--held-out-worlds=20",
 ];
 
@@ -87,8 +86,12 @@ fn a_recommendation_is_a_policy_file_with_its_evidence() {
     let run = windtunnel(&folder, &["run", "small.yaml", "-p", "tuned.yaml", "--format", "json"]);
     let run: Value = serde_json::from_slice(&run.stdout).expect("JSON");
     assert_eq!(run["policies"][0]["name"], "sdk-default-tuned");
-    let max = &object["recommended"]["policy"]["attempts"]["max"];
-    assert!(file.contains(&format!("max: {max}")), "{max}: {file}");
+    let tries = &object["recommended"]["policy"]["attempts"]["max_same_target"];
+    assert!(file.contains(&format!("max_same_target: {tries}")), "{tries}: {file}");
+    assert!(
+        file.contains("allow_failover: true"),
+        "a third of the time the other target works: {file}"
+    );
     // The command of the file finds the same file again.
     let command = file.lines().skip_while(|line| !line.starts_with("# windtunnel tune"));
     let command: Vec<&str> =
@@ -110,8 +113,10 @@ fn several_scenarios_count_by_mean_or_by_the_worst() {
         "tune",
         "small.yaml",
         "worse.yaml",
+        "--policy",
+        "sdk-default",
         "--vary",
-        "attempts.max=1..3",
+        "attempts.max=2..5",
         "--maximize",
         "success",
         "--variants",
@@ -241,7 +246,7 @@ fn what_cannot_be_searched_is_refused() {
             "has no value in `small`",
         ),
         (
-            vec!["small.yaml", vary[0], vary[1], "--minimize", "latency_p999", "--variants", "8"],
+            vec!["tiny.yaml", vary[0], vary[1], "--minimize", "latency_p90", "--variants", "8"],
             "take a lower quantile",
         ),
         (
@@ -266,5 +271,5 @@ fn what_cannot_be_searched_is_refused() {
         assert!(output.stdout.is_empty(), "{words:?}");
     }
     let kept = fs::read_to_string(folder.path().join("small.yaml")).unwrap();
-    assert_eq!(kept, small());
+    assert_eq!(kept, lasting("3m"));
 }
