@@ -302,9 +302,10 @@ pub(super) struct TuneArgs {
     /// times.
     #[arg(long, value_name = "SCENARIO")]
     pub(super) hold_out: Vec<String>,
-    /// Of several scenarios the worst counts, not their mean.
-    #[arg(long)]
-    pub(super) robust: bool,
+    /// Of several scenarios the worst counts, not their mean; or a share of the worst:
+    /// `--robust 25%`.
+    #[arg(long, value_name = "SHARE", num_args = 0..=1, default_missing_value = "worst")]
+    pub(super) robust: Option<String>,
     /// Requests that the search may simulate, such as 200M; confirmation and evidence come on top.
     /// 60M where neither this nor `--variants` is given.
     #[arg(long, value_name = "REQUESTS", value_parser = count)]

@@ -36,7 +36,7 @@ pub(super) fn sweep(args: &SweepArgs) -> Outcome {
         worlds: args.worlds,
         resample: args.resample,
         objectives,
-        score: aggregate(args, scenarios.len())?,
+        score: aggregate(args.robust.as_deref(), scenarios.len())?,
         shard: shard(args)?,
     };
     let weighted =
@@ -141,8 +141,9 @@ fn objectives(
     Ok(objectives)
 }
 
-fn aggregate(args: &SweepArgs, scenarios: usize) -> Result<Aggregate, InputError> {
-    let Some(text) = &args.robust else { return Ok(Aggregate::Mean) };
+/// What `--robust` says.
+pub(super) fn aggregate(robust: Option<&str>, scenarios: usize) -> Result<Aggregate, InputError> {
+    let Some(text) = robust else { return Ok(Aggregate::Mean) };
     if scenarios < 2 {
         return Err(InputError::new("--robust", "there is one scenario, which is its own worst")
             .fix("name several scenarios"));

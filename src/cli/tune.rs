@@ -5,16 +5,18 @@ use std::path::{Path, PathBuf};
 use windtunnel::input::InputError;
 use windtunnel::library::load_policy;
 use windtunnel::measures::Catalogue;
-use windtunnel::report::TuneReport;
 use windtunnel::scenario::Scenario;
 use windtunnel::space::{PolicySpace, Space};
-use windtunnel::tune::{Direction, Goal, Options, Task, TuneError, Tuning, tune as search};
+use windtunnel::tune::{
+    Direction, Goal, Options, Task, TuneError, TuneReport, Tuning, tune as search,
+};
 
 use super::args::{TuneArgs, TuneFormat};
 use super::interrupt::{self, First, INTERRUPTED};
 use super::output::{OutFile, print, write_file};
 use super::progress::Progress;
 use super::same_file::refuse_overwriting;
+use super::sweep::aggregate;
 use super::{Outcome, UNDECIDED};
 
 /// The base where nobody names one.
@@ -34,7 +36,8 @@ pub(super) fn tune(args: &TuneArgs) -> Outcome {
         (None, None) => unreachable!("one of the two is required"),
     };
     let goal = Goal::parse(direction, measure, &args.subject_to, &catalogues)?;
-    let goal = Goal { robust: args.robust, ..goal };
+    let aggregate = aggregate(args.robust.as_deref(), scenarios.len())?;
+    let goal = Goal { aggregate, ..goal };
     let outputs = Outputs::open(args, &scenarios, &hold_out)?;
     if !args.quiet {
         for note in scenarios.iter().chain(&hold_out).flat_map(|scenario| &scenario.notes) {
@@ -155,7 +158,7 @@ fn command(args: &TuneArgs) -> String {
     args.variants.iter().for_each(|variants| option("variants", &variants.to_string()));
     option("held-out-worlds", &args.held_out_worlds.to_string());
     option("seed", &args.seed.to_string());
-    words.extend(args.robust.then(|| "--robust".to_owned()));
+    words.extend(args.robust.iter().map(|share| format!("--robust={}", quoted(share))));
     words.extend(args.as_published.then(|| "--as-published".to_owned()));
     words.join(" ")
 }

@@ -27,7 +27,7 @@ pub(crate) fn figure(estimate: &Estimate, dimension: Dimension) -> String {
 }
 
 /// A difference with its sign, interval and verdict.
-pub(super) fn difference(paired: &Paired, dimension: Dimension) -> String {
+pub(crate) fn difference(paired: &Paired, dimension: Dimension) -> String {
     let Some(value) = paired.difference else { return "–".into() };
     match paired.verdict {
         Some(Verdict::Identical) => "identical".into(),
@@ -48,7 +48,7 @@ pub(crate) fn change(value: f64, ci95: Option<(f64, f64)>, dimension: Dimension)
 }
 
 /// A value alone, to three digits or so.
-pub(super) fn amount(value: f64, dimension: Dimension) -> String {
+pub(crate) fn amount(value: f64, dimension: Dimension) -> String {
     let scale = Scale::of(dimension, value);
     scale.with_unit(&scale.plain(value))
 }

@@ -22,13 +22,12 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod timeline;
-mod tune;
 mod verdict;
 
 pub(crate) use canvas::{COLOURS, Picture, SHADE, fault, paint};
 pub use canvas::{PlotError, PlotFormat};
 pub use drills::{DrillReport, PolicyDrilled};
-pub(crate) use format::{change, figure};
+pub(crate) use format::{amount, change, difference, figure};
 pub use latencies::{Cells, Latencies, LatencySink, Striking};
 pub use ledger::{
     LEDGER_COLUMNS, LEDGER_DISCLOSURE_COLUMNS, LEDGER_LAYER_COLUMNS, LEDGER_TENANT_COLUMNS, Ledger,
@@ -39,8 +38,8 @@ pub(crate) use notes::short_hash;
 pub(crate) use numbers::rounded;
 pub use page::{Extras, striking_requests};
 pub use table::Parts;
+pub(crate) use table::{frame, section, text};
 pub use timeline::TIMELINE_COLUMNS;
-pub use tune::TuneReport;
 
 use crate::experiment::{Experiment, Findings, Options};
 use crate::measures::Catalogue;

@@ -251,17 +251,17 @@ pub(super) fn measure_cells(
     Some((0..policies).map(|policy| of(policy).map_or("–".into(), shown)).collect())
 }
 
-pub(super) fn frame(columns: &[&str]) -> Table {
+pub(crate) fn frame(columns: &[&str]) -> Table {
     let mut table = Table::new();
     table.load_style(presets::UTF8_BORDERS_ONLY).set_header(columns);
     table
 }
 
 /// The table without spaces at line ends, which editors and diffs stumble over.
-pub(super) fn text(table: &Table) -> String {
+pub(crate) fn text(table: &Table) -> String {
     table.to_string().lines().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
-pub(super) fn section(title: &str, body: &str) -> String {
+pub(crate) fn section(title: &str, body: &str) -> String {
     format!("{title}\n{}\n", body.trim_end())
 }

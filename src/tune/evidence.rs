@@ -12,6 +12,7 @@ use super::{Answer, Gain};
 use crate::measures::{Block, Runs};
 use crate::space::{Applied, Dimension, Variant};
 use crate::stats::{Estimate, Paired, paired};
+use crate::sweep::{Goal, Objective, front};
 
 /// Held-out worlds that explanations take, at most.
 const WORLDS: u32 = 20;
@@ -305,17 +306,13 @@ fn point(score: &Score, weighed: &[Weighed]) -> Option<Vec<f64>> {
     Some(point)
 }
 
-/// Those that no other is as good as in everything and better than in something; of equals, the
-/// first. In ascending order of the first coordinate.
+/// Those that no other beats in everything, in ascending order of the first coordinate.
 fn undominated(points: &[(usize, Vec<f64>)]) -> Vec<(usize, Vec<f64>)> {
-    let beats = |a: &(usize, Vec<f64>), b: &(usize, Vec<f64>)| {
-        let as_good = a.1.iter().zip(&b.1).all(|(a, b)| a <= b);
-        as_good && (a.1 != b.1 || a.0 < b.0)
-    };
-    let mut best: Vec<(usize, Vec<f64>)> =
-        points.iter().filter(|p| !points.iter().any(|other| beats(other, p))).cloned().collect();
-    best.sort_by(|a, b| a.1[0].total_cmp(&b.1[0]).then(a.0.cmp(&b.0)));
-    best
+    let least = Objective { measure: String::new(), goal: Goal::Least };
+    let objectives = vec![least; points.first().map_or(0, |point| point.1.len())];
+    let values: Vec<Vec<Option<f64>>> =
+        points.iter().map(|point| point.1.iter().copied().map(Some).collect()).collect();
+    front(&values, &objectives).into_iter().map(|at| points[at].clone()).collect()
 }
 
 /// At most [`POINTS`] of them, both ends and as evenly between as positions allow.

@@ -4,6 +4,7 @@ use crate::input::{InputError, did_you_mean};
 use crate::measures::{Catalogue, Measure};
 use crate::record::RunTotals;
 use crate::stats::{Gate, Limit, Relation};
+use crate::sweep::Aggregate;
 
 /// Which way the objective is to go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,8 +24,8 @@ pub struct Goal {
     pub direction: Direction,
     /// What must hold in every scenario.
     pub constraints: Vec<Gate>,
-    /// Several scenarios count by their worst, not by their mean.
-    pub robust: bool,
+    /// How several scenarios count.
+    pub aggregate: Aggregate,
 }
 
 impl Direction {
@@ -90,7 +91,7 @@ impl Goal {
             }
             constraints.push(gate);
         }
-        Ok(Goal { measure: measure.to_owned(), direction, constraints, robust: false })
+        Ok(Goal { measure: measure.to_owned(), direction, constraints, aggregate: Aggregate::Mean })
     }
 
     /// The objective in this catalogue.

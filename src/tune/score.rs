@@ -5,6 +5,7 @@ use super::goal::Goal;
 use crate::measures::{Catalogue, Measure, Runs};
 use crate::record::RunTotals;
 use crate::stats::{GateResult, Hits, Jackknife, Note, Outcome, Race, Relation, Sample, jackknife};
+use crate::sweep::{self, Aggregate};
 
 /// The totals of one policy: by scenario, then by world.
 pub(super) type Totals = Vec<Vec<RunTotals>>;
@@ -136,7 +137,7 @@ impl Reader<'_> {
         }
         Score {
             worlds: policy.objective[0].worlds(),
-            loss: losses.map(|losses| over_scenarios(&losses, self.goal.robust)),
+            loss: losses.map(|losses| over_scenarios(&losses, self.goal.aggregate)),
             checks,
             weighed: policy.weighed.clone(),
         }
@@ -156,18 +157,24 @@ impl Samples {
     }
 }
 
-/// The loss over several scenarios: their mean, or the worst.
+/// The loss over several scenarios, with the same aggregate for every world left out.
 ///
 /// # Panics
 /// Without scenarios, or where the numbers of worlds differ.
-pub fn over_scenarios(losses: &[Jackknife], robust: bool) -> Jackknife {
-    let (first, rest) = losses.split_first().expect("a search has a scenario");
-    if robust {
-        return rest.iter().fold(first.clone(), |worst, loss| worst.combine(loss, f64::max));
+pub fn over_scenarios(losses: &[Jackknife], aggregate: Aggregate) -> Jackknife {
+    let first = losses.first().expect("a search has a scenario");
+    let alike = |loss: &Jackknife| loss.replicates.len() == first.replicates.len();
+    assert!(losses.iter().all(alike), "the same number of worlds in each");
+    let of = |value: &dyn Fn(&Jackknife) -> f64| {
+        let values: Vec<(Option<f64>, f64)> =
+            losses.iter().map(|loss| (Some(value(loss)), 1.0)).collect();
+        aggregate.of(&values, sweep::Goal::Least).expect("each has a value")
+    };
+    let replicates = 0..first.replicates.len();
+    Jackknife {
+        value: of(&|loss| loss.value),
+        replicates: replicates.map(|world| of(&|loss| loss.replicates[world])).collect(),
     }
-    let sum = rest.iter().fold(first.clone(), |sum, loss| sum.combine(loss, |a, b| a + b));
-    let count = losses.len() as f64;
-    sum.combine(&sum, |sum, _| sum / count)
 }
 
 impl Score {
@@ -252,11 +259,11 @@ mod tests {
 
     #[test]
     fn scenarios_count_by_their_mean_or_by_the_worst() {
-        let mean = over_scenarios(&losses(), false);
+        let mean = over_scenarios(&losses(), Aggregate::Mean);
         assert_eq!((mean.value, mean.replicates), (3.0, vec![3.5, 2.5, 3.0]));
-        let worst = over_scenarios(&losses(), true);
+        let worst = over_scenarios(&losses(), Aggregate::Worst);
         assert_eq!((worst.value, worst.replicates), (4.0, vec![6.0, 3.0, 4.0]));
-        assert_eq!(over_scenarios(&losses()[..1], true), losses()[0]);
+        assert_eq!(over_scenarios(&losses()[..1], Aggregate::Worst), losses()[0]);
     }
 
     #[test]

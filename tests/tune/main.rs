@@ -13,10 +13,9 @@ mod program;
 use lab::{policy, scenario, target};
 use windtunnel::experiment::NoObserver;
 use windtunnel::measures::Catalogue;
-use windtunnel::report::TuneReport;
 use windtunnel::scenario::Scenario;
 use windtunnel::space::{PolicySpace, Space};
-use windtunnel::tune::{Direction, Goal, Options, Task, Tuning, tune};
+use windtunnel::tune::{Direction, Goal, Options, Task, TuneReport, Tuning, tune};
 
 /// One class at 20 requests a second for a minute, at these targets.
 fn service(deadline: &str, primary: &str, targets: &str) -> Scenario {

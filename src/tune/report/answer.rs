@@ -2,7 +2,7 @@
 
 use super::TuneReport;
 use crate::measures::{Catalogue, Measure};
-use crate::report::format::{amount, difference};
+use crate::report::{amount, difference};
 use crate::stats::{Outcome, Paired};
 use crate::tune::{Answer, Finalist, Gain, Reason, Ruling, Score};
 

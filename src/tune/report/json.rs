@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::TuneReport;
 use super::text::is_clear;
 use crate::experiment::policy_hash;
-use crate::report::numbers::rounded;
+use crate::report::rounded;
 use crate::report::{FORMAT, VERSION};
 use crate::stats::Outcome;
 use crate::tune::{Answer, Change, Finalist, Gain, Moved, Reason, Round, Ruling, Score, Stage};
@@ -61,7 +61,7 @@ fn head(report: &TuneReport<'_>) -> Value {
             "direction": goal.direction.verb(),
             "measure": goal.measure,
             "subject_to": goal.constraints.iter().map(ToString::to_string).collect::<Vec<_>>(),
-            "robust": goal.robust,
+            "over_scenarios": goal.aggregate.name(),
         },
         "scenarios": task.scenarios.iter().map(named).collect::<Vec<_>>(),
         "hold_out": task.hold_out.iter().map(named).collect::<Vec<_>>(),

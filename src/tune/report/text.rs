@@ -8,11 +8,12 @@ use super::yaml::flow;
 use crate::experiment::policy_hash;
 use crate::measures::{Catalogue, Measure};
 use crate::report::VERSION;
-use crate::report::format::{amount, difference, figure};
-use crate::report::notes::short_hash;
-use crate::report::table::{frame, section, text};
+use crate::report::short_hash;
+use crate::report::{amount, difference, figure};
+use crate::report::{frame, section, text};
 use crate::space::{Dimension, Level, grouped};
 use crate::stats::{Outcome, Paired, Verdict};
+use crate::sweep::Aggregate;
 use crate::tune::{ALPHA, Change, FINALISTS, Finalist, Ruling, Score};
 
 pub(super) fn render(report: &TuneReport<'_>) -> String {
@@ -41,10 +42,13 @@ pub(super) fn render(report: &TuneReport<'_>) -> String {
 fn head(report: &TuneReport<'_>) -> String {
     let task = report.task;
     let (goal, options) = (task.goal, task.options);
-    let several = match (task.scenarios.len(), goal.robust) {
-        (1, _) => "",
-        (_, true) => ", of the worst scenario",
-        (_, false) => ", mean over scenarios",
+    let several = match (task.scenarios.len(), goal.aggregate) {
+        (1, _) => String::new(),
+        (_, Aggregate::Mean) => ", mean over scenarios".into(),
+        (_, Aggregate::Worst) => ", of the worst scenario".into(),
+        (_, Aggregate::Quantile(share)) => {
+            format!(", best of the worst {} % of scenarios", share * 100.0)
+        }
     };
     let mut lines = vec![
         format!("windtunnel {VERSION}"),
