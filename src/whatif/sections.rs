@@ -52,8 +52,12 @@ fn summary(found: &WhatIf) -> Section {
     let mut sentences = Vec::new();
     let first = &found.policies[0];
     if let Some(believed) = &found.believed {
-        let off: Vec<String> =
-            believed.checks.iter().filter(|c| c.verdict == Verdict::Off).map(off_by).collect();
+        let off: Vec<String> = believed
+            .checks
+            .iter()
+            .filter(|c| c.verdict == Verdict::Off)
+            .map(|check| off_by(check, unit_of(&check.name)))
+            .collect();
         sentences.push(match believed.reproduces {
             true => format!(
                 "Simulated in the fitted world, `{}` does what the log says: every figure is within sampling error.",
@@ -94,8 +98,7 @@ fn summary(found: &WhatIf) -> Section {
     Section { title: "Summary".into(), sentences, ..Section::default() }
 }
 
-fn off_by(check: &Check) -> String {
-    let unit = unit_of(&check.name);
+fn off_by(check: &Check, unit: Unit) -> String {
     let off = check.simulated.zip(check.logged).map(|(simulated, logged)| simulated - logged);
     format!("{} is off by {}", check.name, difference(off, None, unit))
 }
@@ -109,7 +112,7 @@ fn believed(found: &WhatIf) -> Option<Section> {
         let verdict = match check.verdict {
             Verdict::WithinSamplingError => "within sampling error".into(),
             Verdict::Off => {
-                off_by(check).split_once(" is ").map_or(String::new(), |(_, off)| off.into())
+                off_by(check, unit).split_once(" is ").map_or(String::new(), |(_, off)| off.into())
             }
             Verdict::NotTold => "not told".into(),
         };
