@@ -226,7 +226,7 @@ impl Gain {
 
     /// This less another, which was measured in other worlds.
     pub fn less(self, other: Gain) -> Gain {
-        let half_width = (self.half_width.powi(2) + other.half_width.powi(2)).sqrt();
+        let half_width = libm::hypot(self.half_width, other.half_width);
         Gain { value: self.value - other.value, half_width }
     }
 }

@@ -53,8 +53,8 @@ pub(super) fn flow(value: &Value) -> String {
 fn scalar_text(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '%');
     let is_word = text.starts_with(|c: char| c.is_ascii_alphabetic());
-    let is_quantity = text.starts_with(|c: char| c.is_ascii_digit())
-        && text.ends_with(|c: char| c == '%' || c == 's' || c == 'm' || c == 'h' || c == 'd');
+    let is_quantity =
+        text.starts_with(|c: char| c.is_ascii_digit()) && text.ends_with(['%', 's', 'm', 'h', 'd']);
     let reserved = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
     let bare = text.chars().all(plain)
         && (is_word || is_quantity)
