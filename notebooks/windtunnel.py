@@ -29,6 +29,7 @@ pl.Config.set_tbl_hide_dataframe_shape(True)
 pl.Config.set_tbl_hide_column_data_types(True)
 pl.Config.set_fmt_str_lengths(80)
 pl.Config.set_tbl_width_chars(110)
+pl.Config.set_tbl_rows(20)
 pl.Config.set_float_precision(3)
 
 
