@@ -2,10 +2,10 @@
 //!
 //! [`Evidence`] takes the requests of a log as they are read. [`Fit::of`] makes of it
 //!
-//! - each target's phases, cut where its failures or times change ([`segments`]);
+//! - each target's phases, cut where its failures or times change (`segments`);
 //! - its times by Kaplan and Meier: what was given up is censored, and beyond the last end seen
-//!   nothing is identified ([`survival`]);
-//! - its failures in ordinary times, and weather for what goes beyond ([`weather`]);
+//!   nothing is identified (`survival`);
+//! - its failures in ordinary times, and weather for what goes beyond (`weather`);
 //! - prices, traffic, deadlines and roles of targets.
 //!
 //! Every figure keeps what it rests on; what the log cannot tell is taken from a named default and

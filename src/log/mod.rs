@@ -4,8 +4,8 @@
 //! that cannot be used are counted by reason, with the first of each ([`Unusable`]); none is
 //! dropped in silence. What a format cannot show is said by [`Format::blind_to`].
 //!
-//! - [`mapped`] reads tables by a column mapping; our own ledger is one of them;
-//! - [`group`] makes requests of rows, in whatever order they stand.
+//! - `mapped` reads tables by a column mapping; our own ledger is one of them;
+//! - `group` makes requests of rows, in whatever order they stand.
 
 mod detect;
 mod envoy;

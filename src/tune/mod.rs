@@ -2,11 +2,11 @@
 //! the evidence for it.
 //!
 //! 1. Variants over the whole space are raced in the same worlds at set looks, then variants near the
-//!    best of them, twice, in ever smaller steps ([`rounds`]).
+//!    best of them, twice, in ever smaller steps (`rounds`).
 //! 2. At most five are frozen, and held once against the base in worlds that nothing was chosen by
-//!    ([`confirm`]).
+//!    (`confirm`).
 //! 3. What each change buys, what each field does, and what is traded against what is measured in
-//!    those worlds too ([`evidence`]).
+//!    those worlds too (`evidence`).
 //!
 //! Decisions are made between runs only, from totals in the order of variants: they do not depend
 //! on threads. `docs/tune.md` has the method, with its errors.

@@ -1,8 +1,8 @@
 //! What other policies would have done in the world of a log.
 //!
-//! - [`runs`] puts the policies into that world, into refits of it, and into what the log cannot tell;
-//! - [`believe`] holds the policy that was in force against the log itself;
-//! - [`finding`] is what was found, as plain data: text, Markdown and JSON are made of it alone.
+//! - `runs` puts the policies into that world, into refits of it, and into what the log cannot tell;
+//! - `believe` holds the policy that was in force against the log itself;
+//! - `finding` is what was found, as plain data: text, Markdown and JSON are made of it alone.
 
 mod believe;
 mod figures;
