@@ -1,6 +1,6 @@
 //! The command that makes the same document again, as a shell takes it.
 
-use super::args::{Common, CompareArgs, DrillArgs, RunArgs};
+use super::args::{Common, CompareArgs, DrillArgs, RunArgs, WhatIfArgs};
 
 /// A command with its words quoted as needed. What changes no figure (threads, other outputs) is
 /// left out, so that it does not change the document either.
@@ -30,6 +30,20 @@ impl Again {
         again.0.extend(args.policies.iter().map(|policy| quoted(policy)));
         args.drills.iter().for_each(|drill| again.option("--drill", drill));
         again.option("--seed", &args.seed.to_string());
+        again.option("--report", "report.html");
+        again
+    }
+
+    /// That of a question to a log.
+    pub(super) fn what_if(args: &WhatIfArgs) -> Again {
+        let mut again = Again::command("what-if", &args.log.log.display().to_string());
+        let columns = args.log.columns.iter();
+        columns.for_each(|path| again.option("--columns", &path.display().to_string()));
+        args.policies.iter().for_each(|policy| again.option("--policy", policy));
+        args.world.iter().for_each(|world| again.option("--world", world));
+        again.option("--seed", &args.seed.to_string());
+        again.option("--worlds", &args.worlds.to_string());
+        again.option("--refits", &args.refits.to_string());
         again.option("--report", "report.html");
         again
     }

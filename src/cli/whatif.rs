@@ -8,11 +8,13 @@ use windtunnel::scenario::Scenario;
 use windtunnel::whatif::{Options, Question, investigate};
 
 use super::Outcome;
+use super::again::Again;
 use super::args::{WhatIfArgs, WhatIfFormat};
 use super::experiment::named;
 use super::fit::{self, write_all};
 use super::interrupt::{self, First};
 use super::output::{OutFile, print, write_file};
+use super::outputs::open_page;
 use super::progress::Progress;
 use super::same_file::refuse_overwriting;
 
@@ -27,10 +29,13 @@ pub(super) fn what_if(args: &WhatIfArgs) -> Outcome {
     let mut read = args.log.files();
     read.extend(args.policies.iter().map(PathBuf::from).filter(|path| path.is_file()));
     read.extend(args.world.iter().map(PathBuf::from));
-    let out = args.out.as_deref();
-    refuse_overwriting(&out.map(|path| ("--out", path)).into_iter().collect::<Vec<_>>(), &read)?;
+    let named = [("--out", &args.out), ("--report", &args.report)];
+    let named: Vec<(&str, &Path)> =
+        named.iter().filter_map(|(option, path)| Some((*option, path.as_deref()?))).collect();
+    refuse_overwriting(&named, &read)?;
     interrupt::watch(First::EndsAtOnce);
-    let out = out.map(OutFile::create).transpose()?;
+    let out = args.out.as_deref().map(OutFile::create).transpose()?;
+    let document = open_page(args.report.as_deref())?;
 
     let recorded = fit::read(&args.log, Path::new("fitted"))?;
     let scenario = match &args.world {
@@ -56,9 +61,13 @@ pub(super) fn what_if(args: &WhatIfArgs) -> Outcome {
         ExperimentError::Policy { ref name, .. } => InputError::new(name, error.to_string()),
         error => InputError::new(args.log.log.display().to_string(), error.to_string()),
     })?;
+    let page = found.page(&Again::what_if(args).text());
+    if let Some((file, format)) = document {
+        write_file(file, page.render(format).as_bytes())?;
+    }
     let text = match args.format {
         WhatIfFormat::Text => found.text(),
-        WhatIfFormat::Markdown => found.markdown(),
+        WhatIfFormat::Markdown => page.markdown(),
         WhatIfFormat::Json => found.json(),
     };
     match out {

@@ -243,6 +243,13 @@ pub struct Change {
     pub to: Option<String>,
 }
 
+impl WhatIf {
+    /// One JSON object, indented.
+    pub fn json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("plain data") + "\n"
+    }
+}
+
 /// Success below this is what users notice.
 pub(super) const IMPACT: f64 = 0.99;
 

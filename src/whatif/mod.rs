@@ -2,12 +2,12 @@
 //!
 //! - `runs` puts the policies into that world, into refits of it, and into what the log cannot tell;
 //! - `believe` holds the policy that was in force against the log itself;
-//! - `finding` is what was found, as plain data: text, Markdown and JSON are made of it alone.
+//! - `finding` is what was found, as plain data: text, JSON and documents are made of it alone.
 
 mod believe;
 mod figures;
 mod finding;
-mod markdown;
+mod page;
 mod policy_diff;
 mod requests;
 mod runs;

@@ -2,7 +2,7 @@
 //! believe it, what each policy does, when, where, what it rests on, what to change.
 
 use super::figures::Unit;
-use super::finding::{Check, Verdict, WhatIf};
+use super::finding::{Check, InTime, Verdict, WhatIf};
 use super::words::{clock, difference, figure, plain, unit_of};
 
 /// One section.
@@ -37,65 +37,75 @@ pub(super) fn sections(found: &WhatIf) -> Vec<Section> {
     all.extend(sensitivity(found));
     all.extend(stories(found));
     all.push(recommended(found));
-    if !found.not_identified.is_empty() {
-        all.push(Section {
-            title: "What the log cannot tell, and what is taken instead".into(),
-            sentences: found.not_identified.clone(),
-            ..Section::default()
-        });
-    }
+    all.extend(not_identified(found));
     all
+}
+
+pub(super) fn not_identified(found: &WhatIf) -> Option<Section> {
+    (!found.not_identified.is_empty()).then(|| Section {
+        title: "What the log cannot tell, and what is taken instead".into(),
+        sentences: found.not_identified.clone(),
+        ..Section::default()
+    })
 }
 
 /// The answer in a few sentences; that it does not reproduce goes first.
 fn summary(found: &WhatIf) -> Section {
-    let mut sentences = Vec::new();
-    let first = &found.policies[0];
-    if let Some(believed) = &found.believed {
-        let off: Vec<String> = believed
-            .checks
-            .iter()
-            .filter(|c| c.verdict == Verdict::Off)
-            .map(|check| off_by(check, unit_of(&check.name)))
-            .collect();
-        sentences.push(match believed.reproduces {
-            true => format!(
-                "Simulated in the fitted world, `{}` does what the log says: every figure is within sampling error.",
-                first.name
-            ),
-            false => format!(
-                "NOT REPRODUCED: simulated in the fitted world, `{}` does not do what the log says: {}. Differences smaller than that are not to be believed.",
-                first.name,
-                off.join("; ")
-            ),
-        });
-    }
-    for policy in &found.policies[1..] {
-        let success = &policy.differences[0];
-        let cost = policy.bill - first.bill;
-        sentences.push(format!(
-            "`{}` instead of `{}`: {} answered ({}); {:.0} requests saved, {:.0} lost; the bill {} {}; {} minutes of impact instead of {}.",
-            policy.name,
-            first.name,
-            difference(success.difference, success.ci95, Unit::Share),
-            if success.clear { "clear" } else { "not clear" },
-            policy.saved,
-            policy.lost,
-            if cost < 0.0 { "falls by" } else { "rises by" },
-            plain(Some(cost.abs()), Unit::Dollars),
-            figure(policy.impact_minutes.value, policy.impact_minutes.ci95, Unit::Count),
-            figure(first.impact_minutes.value, first.impact_minutes.ci95, Unit::Count),
-        ));
-    }
-    sentences.push(format!(
-        "Intervals are 95 %: {} worlds of luck{}.",
-        found.worlds,
-        match found.refits {
-            0 => "; what the world's makers assumed is not in them".into(),
-            refits => format!(", and {refits} refits to blocks of the log drawn anew"),
-        }
-    ));
+    let mut sentences: Vec<String> = reproduced(found).into_iter().collect();
+    sentences.extend((1..found.policies.len()).map(|i| instead(found, i)));
+    sentences.push(intervals(found));
     Section { title: "Summary".into(), sentences, ..Section::default() }
+}
+
+/// Whether the policy in force, simulated, does what the log says; none without a log.
+pub(super) fn reproduced(found: &WhatIf) -> Option<String> {
+    let (believed, first) = (found.believed.as_ref()?, &found.policies[0]);
+    let off: Vec<String> = believed
+        .checks
+        .iter()
+        .filter(|c| c.verdict == Verdict::Off)
+        .map(|check| off_by(check, unit_of(&check.name)))
+        .collect();
+    Some(match believed.reproduces {
+        true => format!(
+            "Simulated in the fitted world, `{}` does what the log says: every figure is within sampling error.",
+            first.name
+        ),
+        false => format!(
+            "NOT REPRODUCED: simulated in the fitted world, `{}` does not do what the log says: {}. Differences smaller than that are not to be believed.",
+            first.name,
+            off.join("; ")
+        ),
+    })
+}
+
+/// What the policy at this position does in place of the one in force.
+pub(super) fn instead(found: &WhatIf, i: usize) -> String {
+    let (first, policy) = (&found.policies[0], &found.policies[i]);
+    let success = &policy.differences[0];
+    let cost = policy.bill - first.bill;
+    format!(
+        "`{}` instead of `{}`: {} answered ({}); {:.0} requests saved, {:.0} lost; the bill {} {}; {} minutes of impact instead of {}.",
+        policy.name,
+        first.name,
+        difference(success.difference, success.ci95, Unit::Share),
+        if success.clear { "clear" } else { "not clear" },
+        policy.saved,
+        policy.lost,
+        if cost < 0.0 { "falls by" } else { "rises by" },
+        plain(Some(cost.abs()), Unit::Dollars),
+        figure(policy.impact_minutes.value, policy.impact_minutes.ci95, Unit::Count),
+        figure(first.impact_minutes.value, first.impact_minutes.ci95, Unit::Count),
+    )
+}
+
+/// What the intervals are made of.
+pub(super) fn intervals(found: &WhatIf) -> String {
+    let refits = match found.refits {
+        0 => "; what the world's makers assumed is not in them".into(),
+        refits => format!(", and {refits} refits to blocks of the log drawn anew"),
+    };
+    format!("Intervals are 95 %: {} worlds of luck{refits}.", found.worlds)
 }
 
 fn off_by(check: &Check, unit: Unit) -> String {
@@ -103,7 +113,7 @@ fn off_by(check: &Check, unit: Unit) -> String {
     format!("{} is off by {}", check.name, difference(off, None, unit))
 }
 
-fn believed(found: &WhatIf) -> Option<Section> {
+pub(super) fn believed(found: &WhatIf) -> Option<Section> {
     let believed = found.believed.as_ref()?;
     let row = |check: &Check, unit: Unit| {
         let range = check.range95.map_or("–".into(), |range| {
@@ -148,7 +158,7 @@ fn believed(found: &WhatIf) -> Option<Section> {
     })
 }
 
-fn policies(found: &WhatIf) -> Section {
+pub(super) fn policies(found: &WhatIf) -> Section {
     let mut head = vec![String::new()];
     head.extend(found.policies.iter().map(|policy| policy.name.clone()));
     let figures = found.policies[0].figures.iter().enumerate().map(|(i, first)| {
@@ -174,7 +184,7 @@ fn policies(found: &WhatIf) -> Section {
     }
 }
 
-fn changes(found: &WhatIf, i: usize) -> Section {
+pub(super) fn changes(found: &WhatIf, i: usize) -> Section {
     let policy = &found.policies[i];
     let rows = policy.differences.iter().map(|change| {
         let unit = unit_of(&change.name);
@@ -209,17 +219,13 @@ fn in_time(found: &WhatIf) -> Section {
     head.extend(found.policies.iter().map(|policy| policy.name.clone()));
     let rows = found.in_time.chunks(piece).map(|intervals| {
         let requests: f64 = intervals.iter().map(|interval| interval.requests).sum();
-        let weighted = |of: &dyn Fn(&super::finding::InTime) -> Option<f64>| {
-            let parts = intervals.iter().filter_map(|i| Some((of(i)?, i.requests)));
-            let (sum, all) =
-                parts.fold((0.0, 0.0), |(s, n), (share, count)| (s + share * count, n + count));
-            plain((all > 0.0).then(|| sum / all), Unit::Share)
-        };
+        let share =
+            |of: &dyn Fn(&InTime) -> Option<f64>| plain(weighted(intervals, of), Unit::Share);
         let mut row = vec![clock(intervals[0].from_s as u64), format!("{requests:.0}")];
         if found.believed.is_some() {
-            row.push(weighted(&|interval| interval.logged));
+            row.push(share(&|interval| interval.logged));
         }
-        row.extend((0..found.policies.len()).map(|p| weighted(&|interval| interval.success[p])));
+        row.extend((0..found.policies.len()).map(|p| share(&|interval| interval.success[p])));
         row
     });
     Section {
@@ -229,7 +235,15 @@ fn in_time(found: &WhatIf) -> Section {
     }
 }
 
-fn by_class(found: &WhatIf) -> Option<Section> {
+/// A share in several intervals together, by their requests; none where no interval has one.
+pub(super) fn weighted(intervals: &[InTime], of: impl Fn(&InTime) -> Option<f64>) -> Option<f64> {
+    let parts = intervals.iter().filter_map(|i| Some((of(i)?, i.requests)));
+    let (sum, all) =
+        parts.fold((0.0, 0.0), |(s, n), (share, count)| (s + share * count, n + count));
+    (all > 0.0).then(|| sum / all)
+}
+
+pub(super) fn by_class(found: &WhatIf) -> Option<Section> {
     if found.policies[0].by_class.len() < 2 {
         return None;
     }
@@ -256,7 +270,7 @@ fn by_class(found: &WhatIf) -> Option<Section> {
     })
 }
 
-fn targets(found: &WhatIf) -> Section {
+pub(super) fn targets(found: &WhatIf) -> Section {
     let head = ["target", "policy", "attempts", "failed", "bill"].map(str::to_owned).to_vec();
     let mut rows = Vec::new();
     for i in 0..found.policies[0].targets.len() {
@@ -278,7 +292,7 @@ fn targets(found: &WhatIf) -> Section {
     }
 }
 
-fn sensitivity(found: &WhatIf) -> Option<Section> {
+pub(super) fn sensitivity(found: &WhatIf) -> Option<Section> {
     if found.sensitivity.is_empty() {
         return None;
     }
@@ -306,7 +320,7 @@ fn stories(found: &WhatIf) -> Vec<Section> {
     found.stories.iter().map(of).collect()
 }
 
-fn recommended(found: &WhatIf) -> Section {
+pub(super) fn recommended(found: &WhatIf) -> Section {
     let recommended = &found.recommended;
     let mut sentences = match &recommended.policy {
         Some(policy) => vec![format!("Change to `{policy}`.")],

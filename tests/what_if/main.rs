@@ -2,5 +2,6 @@
 
 mod coverage;
 mod formats;
+mod program;
 mod round_trip;
 mod worlds;

@@ -1,0 +1,189 @@
+//! The first screen: what was asked, whether the log is reproduced, the answer, how far to believe it.
+
+use crate::page::{KeyFigure, Tone};
+use crate::whatif::figures::Unit;
+use crate::whatif::finding::{Difference, Figure, PolicyFinding, Verdict, WhatIf};
+use crate::whatif::sections::{instead, intervals, reproduced};
+use crate::whatif::words::{difference, figure, plain, unit_of};
+
+pub(super) fn title(found: &WhatIf) -> String {
+    let of = found.log.as_ref().map_or(&found.scenario, |log| &log.name);
+    match found.policies.as_slice() {
+        [_, only] => format!("What if `{}` had been in force in {of}?", only.name),
+        all => format!("What if one of {} policies had been in force in {of}?", all.len() - 1),
+    }
+}
+
+pub(super) fn asked(found: &WhatIf) -> String {
+    let first = &found.policies[0].name;
+    let log = found.log.as_ref().map_or(String::new(), |log| {
+        format!(
+            "The log holds {} requests and {} attempts under `{first}`. ",
+            log.requests, log.attempts
+        )
+    });
+    let others = match found.policies.len() {
+        2 => format!("`{}`", found.policies[1].name),
+        _ => "each of the others".into(),
+    };
+    format!("{log}What would {others} have answered, how late, and for how much?")
+}
+
+/// Whether the log is reproduced goes first.
+pub(super) fn answer(found: &WhatIf) -> String {
+    let sentences = reproduced(found).into_iter().chain([instead(found, candidate(found))]);
+    sentences.collect::<Vec<_>>().join(" ")
+}
+
+/// The other policy that the first screen shows: the one that answers most.
+fn candidate(found: &WhatIf) -> usize {
+    let success = |at: usize| found.policies[at].figures[0].value.unwrap_or(0.0);
+    let others = 1..found.policies.len();
+    others
+        .max_by(|&a, &b| success(a).total_cmp(&success(b)).then(b.cmp(&a)))
+        .expect("another policy is asked about")
+}
+
+pub(super) fn figures(found: &WhatIf) -> Vec<KeyFigure> {
+    let (first, other) = (&found.policies[0], &found.policies[candidate(found)]);
+    let mut figures: Vec<KeyFigure> = reproduction(found).into_iter().collect();
+    figures.push(compared("requests answered", first, other, 0, true));
+    let more = tone(&other.differences[0], true);
+    figures.push(KeyFigure {
+        label: "requests saved".into(),
+        value: format!("{:.0}", other.saved),
+        note: format!("{:.0} lost, against {}, in one world", other.lost, first.name),
+        tone: more,
+    });
+    let cost = position(first, "cost_per_1k");
+    let bill = |policy: &PolicyFinding| plain(Some(policy.bill), Unit::Dollars);
+    figures.push(KeyFigure {
+        label: "the bill".into(),
+        value: bill(other),
+        note: format!(
+            "{}: {}; per 1,000 requests {}",
+            first.name,
+            bill(first),
+            change(&other.differences[cost])
+        ),
+        tone: tone(&other.differences[cost], false),
+    });
+    let impact =
+        |of: &PolicyFinding| figure(of.impact_minutes.value, of.impact_minutes.ci95, Unit::Count);
+    figures.push(KeyFigure {
+        label: "minutes of impact".into(),
+        value: impact(other),
+        note: format!("{}: {}; with fewer than 99 % answered", first.name, impact(first)),
+        tone: Tone::Plain,
+    });
+    figures.extend(latency(first, other));
+    figures
+}
+
+/// The first of these that both policies have.
+fn latency(first: &PolicyFinding, other: &PolicyFinding) -> Option<KeyFigure> {
+    let wanted = [
+        ("added_latency_p99", "added latency, 99th percentile"),
+        ("latency_p50", "time to answer, median"),
+    ];
+    wanted.into_iter().find_map(|(name, label)| {
+        let at = position(first, name);
+        other.differences[at].difference?;
+        Some(compared(label, first, other, at, false))
+    })
+}
+
+fn reproduction(found: &WhatIf) -> Option<KeyFigure> {
+    let believed = found.believed.as_ref()?;
+    let count = |verdict| believed.checks.iter().filter(|check| check.verdict == verdict).count();
+    let (within, off) = (count(Verdict::WithinSamplingError), count(Verdict::Off));
+    let (value, tone) = match believed.reproduces {
+        true => ("yes", Tone::Good),
+        false => ("NO", Tone::Bad),
+    };
+    Some(KeyFigure {
+        label: "the log is reproduced".into(),
+        value: value.into(),
+        note: format!("{within} of {} figures within sampling error", within + off),
+        tone,
+    })
+}
+
+fn compared(
+    label: &str,
+    first: &PolicyFinding,
+    other: &PolicyFinding,
+    measure: usize,
+    more_is_better: bool,
+) -> KeyFigure {
+    let value = |of: &Figure| figure(of.value, of.ci95, unit_of(&of.name));
+    let paired = &other.differences[measure];
+    KeyFigure {
+        label: label.into(),
+        value: value(&other.figures[measure]),
+        note: format!("{}: {}; {}", first.name, value(&first.figures[measure]), change(paired)),
+        tone: tone(paired, more_is_better),
+    }
+}
+
+fn change(paired: &Difference) -> String {
+    if paired.difference.is_none() {
+        return "no difference is known".into();
+    }
+    let clear = if paired.clear { "clear" } else { "not clear" };
+    format!("{}, {clear}", difference(paired.difference, paired.ci95, unit_of(&paired.name)))
+}
+
+/// Good where it is clearly better, bad where it is clearly worse.
+fn tone(paired: &Difference, more_is_better: bool) -> Tone {
+    match paired.difference.filter(|_| paired.clear) {
+        None => Tone::Plain,
+        Some(difference) if (difference > 0.0) == more_is_better => Tone::Good,
+        Some(_) => Tone::Bad,
+    }
+}
+
+/// Where a measure stands among the figures of a policy.
+fn position(policy: &PolicyFinding, name: &str) -> usize {
+    let found = policy.figures.iter().position(|figure| figure.name == name);
+    found.expect("every policy has all measures")
+}
+
+pub(super) fn belief(found: &WhatIf) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(believed) = &found.believed {
+        let off = believed.intervals.iter().filter(|check| check.verdict == Verdict::Off).count();
+        let all = believed.intervals.len();
+        lines.push(format!(
+            "The log against the simulation, figure by figure, is below. Success by interval is outside \
+             its range in {off} of {all}; by chance alone it would be in about {:.0}.",
+            (all as f64 * 0.05).ceil()
+        ));
+    }
+    lines.push(intervals(found));
+    let cases = found.sensitivity.len();
+    let other = found.sensitivity.iter().filter(|case| !case.same_order).count();
+    if cases > 0 {
+        lines.push(match other {
+            0 => format!(
+                "In none of the {cases} worlds that the log cannot tell from this one does another policy \
+                 answer most."
+            ),
+            _ => format!(
+                "In {other} of the {cases} worlds that the log cannot tell from this one ANOTHER policy \
+                 answers most."
+            ),
+        });
+    }
+    let open = found.not_identified.len();
+    if open > 0 {
+        lines.push(format!(
+            "{open} things are not identified by the log; the last section says what is taken instead."
+        ));
+    }
+    lines.push(
+        "It is a simulation: `docs/validity.md` says what is modelled, assumed and left out."
+            .into(),
+    );
+    lines
+}
