@@ -329,6 +329,9 @@ pub(super) struct TuneArgs {
     /// Threads; the result does not depend on it. All cores where absent.
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(super) threads: Option<u16>,
+    /// Write a report to read, send and print: .html (one file with charts) or .md.
+    #[arg(long, value_name = "FILE")]
+    pub(super) report: Option<PathBuf>,
     /// Shape of the report.
     #[arg(long, value_enum, default_value_t = TuneFormat::Text)]
     pub(super) format: TuneFormat,

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use windtunnel::input::InputError;
 use windtunnel::library::load_policy;
 use windtunnel::measures::Catalogue;
+use windtunnel::page::PageFormat;
 use windtunnel::scenario::Scenario;
 use windtunnel::space::{PolicySpace, Space};
 use windtunnel::tune::{
@@ -14,6 +15,7 @@ use windtunnel::tune::{
 use super::args::{TuneArgs, TuneFormat};
 use super::interrupt::{self, First, INTERRUPTED};
 use super::output::{OutFile, print, write_file};
+use super::outputs::open_page;
 use super::progress::Progress;
 use super::same_file::refuse_overwriting;
 use super::sweep::aggregate;
@@ -100,6 +102,7 @@ fn space(args: &TuneArgs) -> Result<PolicySpace, InputError> {
 struct Outputs {
     report: Option<OutFile>,
     recommend: Option<OutFile>,
+    page: Option<(OutFile, PageFormat)>,
 }
 
 impl Outputs {
@@ -111,12 +114,17 @@ impl Outputs {
         let named = args.policy.iter().chain(&args.space).map(PathBuf::from);
         let read = scenarios.iter().chain(hold_out).flat_map(Scenario::files);
         let read: Vec<PathBuf> = read.chain(named.filter(|path| path.is_file())).collect();
-        let written = [("--out", &args.out), ("--recommend", &args.recommend)];
+        let written =
+            [("--out", &args.out), ("--recommend", &args.recommend), ("--report", &args.report)];
         let written: Vec<(&str, &Path)> =
             written.iter().filter_map(|(option, path)| Some((*option, path.as_deref()?))).collect();
         refuse_overwriting(&written, &read)?;
         let open = |path: &Option<PathBuf>| path.as_deref().map(OutFile::create).transpose();
-        Ok(Outputs { report: open(&args.out)?, recommend: open(&args.recommend)? })
+        Ok(Outputs {
+            report: open(&args.out)?,
+            recommend: open(&args.recommend)?,
+            page: open_page(args.report.as_deref())?,
+        })
     }
 
     fn write(self, args: &TuneArgs, task: &Task<'_>, tuning: &Tuning) -> Outcome {
@@ -124,6 +132,10 @@ impl Outputs {
         let report = TuneReport { task, tuning, command: &command };
         if let (Some(file), Some(text)) = (self.recommend, report.policy_file()) {
             write_file(file, text.as_bytes())?;
+        }
+        if let Some((file, format)) = self.page {
+            let page = report.page(&format!("{command} --report report.html"));
+            write_file(file, page.render(format).as_bytes())?;
         }
         let text = match args.format {
             TuneFormat::Text => report.text(),

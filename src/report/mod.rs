@@ -37,6 +37,7 @@ pub use lines::RowFormat;
 pub(crate) use notes::short_hash;
 pub(crate) use numbers::rounded;
 pub use page::{Extras, striking_requests};
+pub(crate) use page::{axis, drawn};
 pub use table::Parts;
 pub(crate) use table::{frame, section, text};
 pub use timeline::TIMELINE_COLUMNS;

@@ -70,6 +70,53 @@ fn the_same_bytes_at_any_number_of_threads() {
 }
 
 #[test]
+fn a_report_says_what_the_text_says() {
+    let folder = folder();
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).expect("it was written");
+    let written = |more: &[&str]| {
+        let output = windtunnel(&folder, &[&TUNE[..], more].concat());
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{errors}");
+        String::from_utf8(output.stdout).expect("UTF-8")
+    };
+    let text = written(&["--report", "a.html", "--threads", "1"]);
+    written(&["--report", "b.html", "--threads", "2", "--quiet"]);
+    assert!(read("a.html") == read("b.html"), "the same bytes at any number of threads");
+    written(&["--report", "a.md", "--quiet"]);
+    let markdown = read("a.md");
+    let answer = text.lines().next().expect("an answer");
+    let command = [
+        "windtunnel tune small.yaml --policy sdk-default --vary 'attempts.allow_failover=true,false'",
+        "--vary attempts.max_same_target=1..3 --maximize success --hold-out worse.yaml --variants 6",
+        "--held-out-worlds 20 --seed 1 --report report.html",
+    ]
+    .join(" ");
+    let parts = ["## What to change", "## Finalists", "Where the budget went", "+ attempts."];
+    for part in parts.into_iter().chain([answer, &command]) {
+        assert!(markdown.contains(part), "{part} is not in\n{markdown}");
+    }
+    // Every figure with an interval stands in the document, too.
+    let cells = text.lines().filter(|line| line.starts_with('│')).flat_map(|line| line.split("  "));
+    let cells = cells.map(|cell| cell.trim_matches(['│', ' ']));
+    let figures: Vec<&str> = cells.filter(|cell| cell.contains('±')).collect();
+    assert!(figures.len() > 10, "{figures:?}");
+    for figure in figures {
+        assert!(markdown.contains(figure), "{figure} is not in\n{markdown}");
+    }
+}
+
+#[test]
+fn a_report_that_cannot_be_written_is_refused_at_once() {
+    let folder = folder();
+    for path in ["report.pdf", "no/such/folder/report.html", "small.yaml"] {
+        let output = windtunnel(&folder, &[&TUNE[..], &["--report", path]].concat());
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{path}: {message}");
+        assert!(message.starts_with("error: ") && message.contains(path), "{path}: {message}");
+    }
+}
+
+#[test]
 fn a_recommendation_is_a_policy_file_with_its_evidence() {
     let folder = folder();
     let words = ["--subject-to", "cost_per_1k <= base * 1.5", "--recommend", "tuned.yaml"];

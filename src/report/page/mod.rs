@@ -72,7 +72,7 @@ impl Report<'_> {
 }
 
 /// How charts show a dimension: the unit, and what values are multiplied with.
-const fn drawn(dimension: Dimension) -> (Unit, f64) {
+pub(crate) const fn drawn(dimension: Dimension) -> (Unit, f64) {
     match dimension {
         Dimension::Share => (Unit::Percent, 100.0),
         Dimension::Seconds => (Unit::Seconds, 1.0),
@@ -82,6 +82,6 @@ const fn drawn(dimension: Dimension) -> (Unit, f64) {
 }
 
 /// An axis for a measure.
-fn axis(label: impl Into<String>, dimension: Dimension) -> Axis {
+pub(crate) fn axis(label: impl Into<String>, dimension: Dimension) -> Axis {
     Axis::new(label, drawn(dimension).0)
 }

@@ -1,12 +1,16 @@
-//! What a search found: for people, as JSON, and as a policy file.
+//! What a search found: for people, as a document, as JSON, and as a policy file.
 
 mod answer;
+mod grid;
 mod json;
+mod page;
 mod policy_file;
+mod tables;
 mod text;
 mod yaml;
 
 use crate::measures::{Catalogue, Measure};
+use crate::page::Page;
 use crate::stats::{Paired, Verdict};
 use crate::tune::{Gain, Score, Task, Tuning};
 
@@ -30,6 +34,11 @@ impl TuneReport<'_> {
     /// One JSON object, indented; `docs/tune.md` describes it.
     pub fn json(&self) -> String {
         json::render(self)
+    }
+
+    /// The answer and the evidence as a document; `command` makes it again.
+    pub fn page(&self, command: &str) -> Page {
+        page::of(self, command)
     }
 
     /// The recommended policy as a file, with the evidence in comments; `None` without one.

@@ -35,7 +35,7 @@ fn comments(report: &TuneReport<'_>) -> Vec<String> {
         lines.push("Changes, and what each buys:".into());
         for change in &evidence.changes {
             let fields = change.fields.iter().map(|(f, a, b)| format!("{f}: {a} -> {b}"));
-            let buys = super::text::buys(report, change);
+            let buys = super::tables::buys(report, change);
             lines.push(format!("  {}: {buys}", fields.collect::<Vec<_>>().join(", ")));
         }
         lines.push(String::new());
