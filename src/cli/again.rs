@@ -1,6 +1,8 @@
 //! The command that makes the same document again, as a shell takes it.
 
-use super::args::{Common, CompareArgs, DrillArgs, RunArgs, WhatIfArgs};
+use clap::ValueEnum;
+
+use super::args::{Common, CompareArgs, DrillArgs, MergeArgs, RunArgs, SweepArgs, WhatIfArgs};
 
 /// A command with its words quoted as needed. What changes no figure (threads, other outputs) is
 /// left out, so that it does not change the document either.
@@ -44,6 +46,37 @@ impl Again {
         again.option("--seed", &args.seed.to_string());
         again.option("--worlds", &args.worlds.to_string());
         again.option("--refits", &args.refits.to_string());
+        again.option("--report", "report.html");
+        again
+    }
+
+    /// That of a sweep.
+    pub(super) fn sweep(args: &SweepArgs) -> Again {
+        let mut again = Again(vec!["windtunnel".into(), "sweep".into()]);
+        again.0.extend(args.scenarios.iter().map(|scenario| quoted(scenario)));
+        args.space.iter().for_each(|space| again.option("--space", space));
+        args.vary.iter().for_each(|vary| again.option("--vary", vary));
+        args.policy.iter().for_each(|policy| again.option("--policy", policy));
+        let sample = args.sample.to_possible_value().expect("no way to draw is hidden");
+        again.option("--sample", sample.get_name());
+        again.option("--variants", &args.variants.to_string());
+        again.option("--sample-seed", &args.sample_seed.to_string());
+        args.objectives.iter().for_each(|objective| again.option("--objective", objective));
+        // With a space it would take a scenario for its value.
+        again.0.extend(args.robust.iter().map(|share| format!("--robust={}", quoted(share))));
+        again.option("--worlds", &args.worlds.to_string());
+        again.option("--seed", &args.seed.to_string());
+        if args.resample {
+            again.0.push("--resample".into());
+        }
+        again.option("--report", "report.html");
+        again
+    }
+
+    /// That of putting shards together.
+    pub(super) fn merge(args: &MergeArgs) -> Again {
+        let mut again = Again(vec!["windtunnel".into(), "merge".into()]);
+        again.0.extend(args.files.iter().map(|file| quoted(&file.display().to_string())));
         again.option("--report", "report.html");
         again
     }

@@ -560,6 +560,9 @@ pub(super) struct SweepOutputs {
     /// each as SVG and PNG.
     #[arg(long, value_name = "FOLDER")]
     pub(super) plot: Option<PathBuf>,
+    /// Write a report to read, send and print: .html (one file with charts) or .md.
+    #[arg(long, value_name = "FILE")]
+    pub(super) report: Option<PathBuf>,
     /// Print nothing but mistakes.
     #[arg(long, short)]
     pub(super) quiet: bool,

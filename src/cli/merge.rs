@@ -4,6 +4,7 @@ use windtunnel::input::InputError;
 use windtunnel::sweep::{Summary, merge as merge_rows, to_line, together};
 
 use super::Outcome;
+use super::again::Again;
 use super::args::MergeArgs;
 use super::interrupt::{self, First};
 use super::journal::read;
@@ -18,7 +19,7 @@ pub(super) fn merge(args: &MergeArgs) -> Outcome {
     }
     shards.sort_by_key(|(_, rows)| rows.header().shard.number);
     let header = together(&shards)?;
-    let outputs = Outputs::open(&args.to, &header, &args.files)?;
+    let outputs = Outputs::open(&args.to, &header, &args.files, &Again::merge(args))?;
     let mut summary = Summary::new(header.clone());
     let mut tables = outputs.begin(&header)?;
     let mut whole = outputs.whole()?;

@@ -14,6 +14,7 @@ use windtunnel::sweep::{
 use windtunnel_policy::text::parse_share;
 
 use super::Outcome;
+use super::again::Again;
 use super::args::{Sample, SweepArgs};
 use super::interrupt::{self, First, INTERRUPTED};
 use super::journal::Journal;
@@ -58,7 +59,7 @@ pub(super) fn sweep(args: &SweepArgs) -> Outcome {
 fn run(args: &SweepArgs, study: &Study<'_>, scenarios: &[(Scenario, f64)]) -> Outcome {
     interrupt::watch(First::CompletesVariants);
     let read = files_read(args, scenarios);
-    let outputs = Outputs::open(&args.to, &study.header, &read)?;
+    let outputs = Outputs::open(&args.to, &study.header, &read, &Again::sweep(args))?;
     let mut journal = Journal::open(outputs.journal(), &study.header, args.resume)?;
     let rows = study.header.shard.rows(study.header.variants).len();
     let finished = journal.finished();
@@ -165,8 +166,11 @@ fn shard(args: &SweepArgs) -> Result<Shard, InputError> {
         return Err(InputError::new("--shard", "a shard writes one file")
             .fix("add `--out FILE.sweep`, and `merge` the files of all shards"));
     };
-    if only.extension().is_none_or(|ending| ending != "sweep") || args.to.plot.is_some() {
-        return Err(InputError::new("--shard", "a shard alone makes no table and no chart")
+    if only.extension().is_none_or(|ending| ending != "sweep")
+        || args.to.plot.is_some()
+        || args.to.report.is_some()
+    {
+        return Err(InputError::new("--shard", "a shard alone makes no table, chart or report")
             .fix("write `--out FILE.sweep`, and let `merge` make the rest"));
     }
     Ok(shard)

@@ -8,10 +8,11 @@ use windtunnel::input::InputError;
 use windtunnel::report::PlotFormat;
 use windtunnel::sweep::{Header, Row, Shard, Summary, Table, TableFormat};
 
+use super::again::Again;
 use super::args::SweepOutputs;
 use super::journal::{Journal, read};
-use super::output::{OutFile, cannot_write, folder_of, print};
-use super::outputs::write_drawn;
+use super::output::{OutFile, cannot_write, folder_of, print, write_file};
+use super::outputs::{open_page, write_drawn};
 use super::same_file::refuse_overwriting;
 
 /// Where rows, table and charts go; everything that can be seen to fail was tried.
@@ -22,6 +23,8 @@ pub(super) struct Outputs<'a> {
     tables: Vec<(PathBuf, TableFormat)>,
     /// Where rows are kept while a sweep runs.
     journal: Option<PathBuf>,
+    /// The command that makes the same report again.
+    again: String,
 }
 
 /// One table on its way into a file.
@@ -39,10 +42,13 @@ impl<'a> Outputs<'a> {
         args: &'a SweepOutputs,
         header: &Header,
         read: &[PathBuf],
+        again: &Again,
     ) -> Result<Outputs<'a>, InputError> {
-        let mut outputs = Outputs { args, kept: None, tables: Vec::new(), journal: None };
-        let named: Vec<(&str, &Path)> =
-            args.out.iter().map(|path| ("--out", path.as_path())).collect();
+        let again = again.text();
+        let mut outputs = Outputs { args, kept: None, tables: Vec::new(), journal: None, again };
+        let out = args.out.iter().map(|path| ("--out", path.as_path()));
+        let report = args.report.iter().map(|path| ("--report", path.as_path()));
+        let named: Vec<(&str, &Path)> = out.chain(report).collect();
         refuse_overwriting(&named, read)?;
         for path in &args.out {
             if path.extension().is_some_and(|ending| ending == "sweep") {
@@ -67,6 +73,7 @@ impl<'a> Outputs<'a> {
         });
         // Whether they can be written is known now; they are made when there is something in them.
         outputs.begin(header).map(drop)?;
+        open_page(args.report.as_deref()).map(drop)?;
         if let Some(folder) = &args.plot {
             fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
         }
@@ -135,11 +142,14 @@ impl<'a> Outputs<'a> {
         Ok(())
     }
 
-    /// Draws the charts and prints the table.
+    /// Writes the report, draws the charts and prints the table.
     ///
     /// # Errors
     /// Something cannot be written.
     pub(super) fn report(&self, summary: &Summary) -> Result<(), InputError> {
+        if let Some((file, format)) = open_page(self.args.report.as_deref())? {
+            write_file(file, summary.page(&self.again).render(format).as_bytes())?;
+        }
         if let Some(folder) = &self.args.plot {
             for (format, ending) in [(PlotFormat::Svg, "svg"), (PlotFormat::Png, "png")] {
                 for chart in summary.charts() {

@@ -7,6 +7,7 @@ mod canvas;
 mod csv;
 mod drills;
 mod format;
+mod grid;
 mod json;
 mod latencies;
 mod ledger;
@@ -28,6 +29,7 @@ pub(crate) use canvas::{COLOURS, Picture, SHADE, fault, paint};
 pub use canvas::{PlotError, PlotFormat};
 pub use drills::{DrillReport, PolicyDrilled};
 pub(crate) use format::{amount, change, difference, figure};
+pub(crate) use grid::Grid;
 pub use latencies::{Cells, Latencies, LatencySink, Striking};
 pub use ledger::{
     LEDGER_COLUMNS, LEDGER_DISCLOSURE_COLUMNS, LEDGER_LAYER_COLUMNS, LEDGER_TENANT_COLUMNS, Ledger,
@@ -39,7 +41,7 @@ pub(crate) use numbers::rounded;
 pub use page::{Extras, striking_requests};
 pub(crate) use page::{axis, drawn};
 pub use table::Parts;
-pub(crate) use table::{frame, section, text};
+pub(crate) use table::section;
 pub use timeline::TIMELINE_COLUMNS;
 
 use crate::experiment::{Experiment, Findings, Options};

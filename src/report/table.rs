@@ -251,14 +251,14 @@ pub(super) fn measure_cells(
     Some((0..policies).map(|policy| of(policy).map_or("–".into(), shown)).collect())
 }
 
-pub(crate) fn frame(columns: &[&str]) -> Table {
+pub(super) fn frame(columns: &[&str]) -> Table {
     let mut table = Table::new();
     table.load_style(presets::UTF8_BORDERS_ONLY).set_header(columns);
     table
 }
 
 /// The table without spaces at line ends, which editors and diffs stumble over.
-pub(crate) fn text(table: &Table) -> String {
+pub(super) fn text(table: &Table) -> String {
     table.to_string().lines().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 

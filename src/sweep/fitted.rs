@@ -1,16 +1,24 @@
 //! Policies fitted to one incident: the best of each scenario in all of them.
 
-use comfy_table::Table;
-
 use super::objective::Goal;
 use super::row::Figure;
 use super::summary::{Point, Summary};
-use super::text::{bare, value_cell};
+use super::text::{table, value_cell};
+use crate::report::Grid;
 
 impl Summary {
+    /// How far what is best in one scenario is from the best in the others; `None` where there is one.
+    pub(super) fn fitted(&self) -> Option<String> {
+        Some(format!(
+            "Fitted to one incident: {}, of what is best in each scenario\n{}\n",
+            self.header.objectives.first()?.measure,
+            self.fitted_cells()?.ruled()
+        ))
+    }
+
     /// For the first objective: the best variant of each scenario, the best by the score and the base,
     /// each in every scenario. `None` where there is one scenario.
-    pub(super) fn fitted(&self) -> Option<String> {
+    pub(super) fn fitted_cells(&self) -> Option<Grid> {
         let objective = self.header.objectives.first()?;
         let scenarios = &self.header.scenarios;
         if scenarios.len() < 2 {
@@ -28,22 +36,17 @@ impl Summary {
             self.best(objective.goal, |point| point.scores[0])?,
         ));
         rows.extend(self.base().map(|base| ("base".to_owned(), base)));
-        let mut table: Table = bare();
-        let mut names = vec![String::new(), "variant".into()];
+        let mut names = vec!["variant".into()];
         names.extend(scenarios.iter().map(|scenario| scenario.name.clone()));
         names.push(score);
-        table.set_header(names);
+        let mut table = table(names);
         for (name, point) in rows {
             let mut cells = vec![name, format!("#{}", point.variant)];
             let figures = point.in_scenarios[0].iter().chain(&point.scores[..1]);
             cells.extend(figures.map(|figure| value_cell(*figure, dimension)));
             table.add_row(cells);
         }
-        super::text::right(&mut table);
-        Some(format!(
-            "Fitted to one incident: {}, of what is best in each scenario\n{table}\n",
-            objective.measure
-        ))
+        Some(table)
     }
 
     /// The variant that is best in this figure; of equals the first.

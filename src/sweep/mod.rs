@@ -7,7 +7,7 @@
 //!   all that its rows depend on;
 //! - a [`Runner`] makes the worlds and runs one [`Row`] for each variant;
 //! - [`Rows`] reads rows back from the file that a sweep keeps, to go on or to [`merge`] shards;
-//! - a [`Summary`] is what tables and charts need of them.
+//! - a [`Summary`] is what tables, charts and documents need of them.
 
 mod arena;
 mod columns;
@@ -19,6 +19,7 @@ mod header;
 mod in_order;
 mod merge;
 mod objective;
+mod page;
 mod plot;
 mod row;
 mod rows;

@@ -1,6 +1,5 @@
 //! A sweep in words and tables.
 
-use comfy_table::{Cell, CellAlignment, Table, presets};
 use serde_json::Value;
 use windtunnel_policy::Duration;
 
@@ -10,11 +9,11 @@ use super::objective::Goal;
 use super::row::Figure;
 use super::score::Aggregate;
 use super::summary::{Point, Summary};
-use crate::report::{change, figure, short_hash};
+use crate::report::{Grid, change, figure, short_hash};
 use crate::stats::{Dimension, Estimate};
 
 /// Variants of the front that are shown; the table says how many more there are.
-const SHOWN: usize = 6;
+pub(super) const SHOWN: usize = 6;
 /// Fields shown by what they matter.
 const MATTERING: usize = 8;
 
@@ -61,24 +60,42 @@ impl Summary {
         lines.join("\n") + "\n"
     }
 
-    /// One column for the base and for each variant shown; one row for each objective, then for
-    /// each field in which they differ.
+    /// The front, and what to mind about it.
     fn front_table(&self, front: &[usize]) -> String {
         let variants = self.points.iter().filter(|point| point.variant > 0).count();
+        let (table, more) = self.front_cells(front);
+        let more = match more {
+            0 => String::new(),
+            more => format!(" {more} more of the front are in the rows."),
+        };
+        let title = format!(
+            "Pareto front: {} of {} policies ({variants} variants and the base)",
+            front.len(),
+            self.points.len()
+        );
+        format!(
+            "{title}\n{}\nNothing beats these in every objective.{more} The best of {variants} \
+             looks better than it is:\nconfirm one on other worlds, such as those of another \
+             `--seed`, before it goes anywhere.\n",
+            table.ruled()
+        )
+    }
+
+    /// One column for the base and for each variant shown; one row for each objective, then for
+    /// each field in which they differ. And how many more are on the front.
+    pub(super) fn front_cells(&self, front: &[usize]) -> (Grid, usize) {
         let on_front =
             |point: &Point| front.iter().any(|&at| self.points[at].variant == point.variant);
         let shown: Vec<&Point> = spread(front, SHOWN).map(|at| &self.points[at]).collect();
         let base = self.base();
         let others = shown.iter().copied().filter(|point| point.variant > 0);
         let columns: Vec<&Point> = base.into_iter().chain(others).collect();
-        let mut table = bare();
-        let mut names = vec![String::new()];
-        names.extend(columns.iter().map(|point| match point.variant {
+        let names = columns.iter().map(|point| match point.variant {
             0 if on_front(point) => "base, on the front".into(),
             0 => "base".into(),
             number => format!("#{number}"),
-        }));
-        table.set_header(names);
+        });
+        let mut table = table(names.collect());
         for (at, objective) in self.header.objectives.iter().enumerate() {
             let (score, _) = self.header.objective_columns()[at];
             let dimension = self.header.figures[score].dimension.into();
@@ -97,25 +114,20 @@ impl Summary {
                 table.add_row(row(field.name.clone(), cells.into_iter()));
             }
         }
-        right(&mut table);
-        let more = match front.len().saturating_sub(shown.len()) {
-            0 => String::new(),
-            more => format!(" {more} more of the front are in the rows."),
-        };
-        let title = format!(
-            "Pareto front: {} of {} policies ({variants} variants and the base)",
-            front.len(),
-            self.points.len()
-        );
-        format!(
-            "{title}\n{table}\nNothing beats these in every objective.{more} The best of {variants} \
-             looks better than it is:\nconfirm one on other worlds, such as those of another \
-             `--seed`, before it goes anywhere.\n"
-        )
+        (table, front.len().saturating_sub(shown.len()))
+    }
+
+    /// What matters, where anything does.
+    fn effects_table(&self) -> Option<String> {
+        Some(format!(
+            "What matters: the part of the variance over variants that lies between a field's \
+             values\n{}\n",
+            self.mattering_cells()?.ruled()
+        ))
     }
 
     /// Which fields say how much about each objective; `None` where nothing does.
-    fn effects_table(&self) -> Option<String> {
+    pub(super) fn mattering_cells(&self) -> Option<Grid> {
         let objectives = 0..self.header.objectives.len();
         let by_objective: Vec<Vec<Effect>> = objectives.map(|at| ranked(self, at)).collect();
         let share = |field: usize, effects: &[Effect]| {
@@ -130,10 +142,8 @@ impl Summary {
         if order.is_empty() {
             return None;
         }
-        let mut table = bare();
-        let mut names = vec![String::new()];
-        names.extend(self.header.objectives.iter().map(|objective| objective.measure.clone()));
-        table.set_header(names);
+        let names = self.header.objectives.iter().map(|objective| objective.measure.clone());
+        let mut table = table(names.collect());
         for &field in order.iter().take(MATTERING) {
             let cells = by_objective.iter().map(|effects| match share(field, effects) {
                 Some(share) => format!("{:.0} %", 100.0 * share),
@@ -141,11 +151,7 @@ impl Summary {
             });
             table.add_row(row(self.header.fields[field].name.clone(), cells));
         }
-        right(&mut table);
-        Some(format!(
-            "What matters: the part of the variance over variants that lies between a field's \
-             values\n{table}\n"
-        ))
+        Some(table)
     }
 }
 
@@ -158,7 +164,7 @@ fn scenario_line(header: &Header, scenario: &Counted) -> String {
     }
 }
 
-fn wanted(header: &Header) -> String {
+pub(super) fn wanted(header: &Header) -> String {
     let objectives = header.objectives.iter().map(|objective| match objective.goal {
         Goal::Most => format!("most {}", objective.measure),
         Goal::Least => format!("least {}", objective.measure),
@@ -183,22 +189,16 @@ pub(super) fn spread(list: &[usize], most: usize) -> impl Iterator<Item = usize>
     })
 }
 
-/// A table without rows.
-pub(super) fn bare() -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_FULL_CONDENSED);
+/// A table without rows: a column of names, then columns of figures.
+pub(super) fn table(columns: Vec<String>) -> Grid {
+    let head: Vec<&str> = [""].into_iter().chain(columns.iter().map(String::as_str)).collect();
+    let mut table = Grid::new(&head);
+    table.figures(1..head.len());
     table
 }
 
-fn row(name: String, cells: impl Iterator<Item = String>) -> Vec<Cell> {
-    std::iter::once(Cell::new(name)).chain(cells.map(Cell::new)).collect()
-}
-
-/// Puts all columns but the first to the right.
-pub(super) fn right(table: &mut Table) {
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
+fn row(name: String, cells: impl Iterator<Item = String>) -> impl Iterator<Item = String> {
+    std::iter::once(name).chain(cells)
 }
 
 /// A figure with its interval.
@@ -208,12 +208,12 @@ pub(super) fn value_cell(found: Figure, dimension: Dimension) -> String {
     figure(&Estimate { value, ci95, n: 0, worlds: 0, note: None }, dimension)
 }
 
-fn change_cell(found: Figure, dimension: Dimension) -> String {
+pub(super) fn change_cell(found: Figure, dimension: Dimension) -> String {
     found.value().map_or("–".into(), |value| change(value, found.ci95(), dimension))
 }
 
 /// A cell as a policy says it.
-fn shown_as(cell: &Value, column: &FieldColumn) -> String {
+pub(super) fn shown_as(cell: &Value, column: &FieldColumn) -> String {
     match (column.holds, cell.as_f64()) {
         (Holds::Seconds, Some(seconds)) => {
             Duration::from_micros((seconds * 1e6 + 0.5) as u64).to_string()

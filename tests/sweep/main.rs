@@ -251,3 +251,50 @@ fn the_example_in_the_documentation_is_a_space() {
     let told = good(&folder, &["sweep", "small.yaml", "-s", "example.yaml", "--dry-run"]);
     assert!(told.contains("all are good"), "{told}");
 }
+
+#[test]
+fn a_report_says_what_the_text_says() {
+    let folder = folder();
+    let space = SPACE.replace("as-is", "'<b>as-is</b>'");
+    fs::write(folder.path().join("little.yaml"), space).unwrap();
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    let text = sweep(&folder, &["--report", "a.html", "--threads", "1"]);
+    sweep(&folder, &["--report", "b.html", "--threads", "2", "--quiet"]);
+    let html = read("a.html");
+    assert!(html == read("b.html"), "the same bytes at any number of threads");
+    assert!(html.contains("&lt;b&gt;as-is") && !html.contains("<b>as-is"), "names are no markup");
+
+    sweep(&folder, &["--report", "a.md", "--out", "rows.sweep", "--quiet"]);
+    let markdown = read("a.md");
+    let command = "windtunnel sweep small.yaml --space little.yaml --sample sobol --variants 12 \
+                   --sample-seed 1 --worlds 3 --seed 1 --report report.html";
+    let parts = ["## What nothing beats", "## What matters", "What each field does to success"];
+    for part in parts.into_iter().chain([command]) {
+        assert!(markdown.contains(part), "{part} is not in\n{markdown}");
+    }
+    let figures: Vec<&str> =
+        text.split(['│', '┆']).map(str::trim).filter(|cell| cell.contains('±')).collect();
+    assert!(figures.len() >= 3, "{text}");
+    for figure in figures {
+        assert!(markdown.contains(figure), "{figure} is not in\n{markdown}");
+    }
+
+    // What was kept gives the same report, its command apart.
+    good(&folder, &["merge", "rows.sweep", "--report", "merged.md", "--quiet"]);
+    let merged = read("merged.md");
+    let again = "windtunnel merge rows.sweep --report report.html";
+    assert_eq!(merged, markdown.replace(command, again));
+}
+
+#[test]
+fn a_report_that_cannot_be_written_is_refused_at_once() {
+    let folder = folder();
+    for path in ["report.pdf", "no/such/folder/report.html", "small.yaml"] {
+        let output = windtunnel(&folder, &[&SWEEP[..], &["--report", path]].concat());
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{path}: {message}");
+        assert!(message.starts_with("error: ") && message.contains(path), "{path}: {message}");
+    }
+    let shard = ["--shard", "1/2", "--out", "a.sweep", "--report", "a.html"];
+    assert_eq!(windtunnel(&folder, &[&SWEEP[..], &shard].concat()).status.code(), Some(2));
+}

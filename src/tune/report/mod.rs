@@ -1,7 +1,6 @@
 //! What a search found: for people, as a document, as JSON, and as a policy file.
 
 mod answer;
-mod grid;
 mod json;
 mod page;
 mod policy_file;

@@ -1,10 +1,9 @@
 //! The tables of a report.
 
 use super::TuneReport;
-use super::grid::Grid;
 use super::yaml::flow;
 use crate::measures::{Catalogue, Measure};
-use crate::report::{amount, difference, figure};
+use crate::report::{Grid, amount, difference, figure};
 use crate::space::{Dimension, Level, grouped};
 use crate::stats::Outcome;
 use crate::tune::{Change, Finalist, Ruling, Score};

@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use comfy_table::CellAlignment;
+use comfy_table::{CellAlignment, presets};
 
+use super::table::{frame, text};
 use crate::page::{Column, Row, Table};
-use crate::report::{frame, text};
 
 /// A table before it is set; a row has a cell for each heading.
 #[derive(Default)]
-pub(super) struct Grid {
+pub(crate) struct Grid {
     head: Vec<String>,
     /// The columns that are set to the right.
     figures: Range<usize>,
@@ -18,24 +18,37 @@ pub(super) struct Grid {
 
 impl Grid {
     /// Without rows yet.
-    pub(super) fn new(head: &[&str]) -> Grid {
+    pub(crate) fn new(head: &[&str]) -> Grid {
         let head = head.iter().map(|title| (*title).to_owned()).collect();
         Grid { head, figures: 0..0, rows: Vec::new() }
     }
 
     /// Sets these columns to the right.
-    pub(super) fn figures(&mut self, columns: Range<usize>) {
+    pub(crate) fn figures(&mut self, columns: Range<usize>) {
         self.figures = columns;
     }
 
-    pub(super) fn add_row(&mut self, cells: impl IntoIterator<Item = String>) {
+    pub(crate) fn add_row(&mut self, cells: impl IntoIterator<Item = String>) {
         self.rows.push(cells.into_iter().collect());
     }
 
-    /// For a terminal.
-    pub(super) fn text(&self) -> String {
+    /// For a terminal, with lines around it.
+    pub(crate) fn text(&self) -> String {
         let head: Vec<&str> = self.head.iter().map(String::as_str).collect();
         let mut table = frame(&head);
+        self.fill(&mut table);
+        text(&table)
+    }
+
+    /// For a terminal, with lines between columns, too; without a line feed at its end.
+    pub(crate) fn ruled(&self) -> String {
+        let mut table = comfy_table::Table::new();
+        table.load_style(presets::UTF8_FULL_CONDENSED).set_header(&self.head);
+        self.fill(&mut table);
+        table.to_string()
+    }
+
+    fn fill(&self, table: &mut comfy_table::Table) {
         for row in &self.rows {
             table.add_row(row);
         }
@@ -44,11 +57,10 @@ impl Grid {
                 column.set_cell_alignment(CellAlignment::Right);
             }
         }
-        text(&table)
     }
 
     /// For a document.
-    pub(super) fn table(self, caption: &str) -> Table {
+    pub(crate) fn table(self, caption: &str) -> Table {
         let columns = self.head.into_iter().enumerate();
         let columns =
             columns.map(|(at, title)| Column { title, figures: self.figures.contains(&at) });
