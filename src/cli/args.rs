@@ -480,16 +480,17 @@ pub(super) enum SchemaKind {
 }
 
 #[derive(Args, Debug)]
+#[command(group = clap::ArgGroup::new("varies").required(true).multiple(true))]
 pub(super) struct SweepArgs {
     /// Scenarios: files, or names of shipped ones. `NAME=2` gives one twice the weight.
     #[arg(required = true, value_name = "SCENARIO")]
     pub(super) scenarios: Vec<String>,
     /// What varies: a space file, or the name of a shipped one.
-    #[arg(long, short, value_name = "SPACE", required_unless_present = "vary")]
+    #[arg(long, short, group = "varies", value_name = "SPACE")]
     pub(super) space: Option<String>,
     /// One more field that varies, such as 'backoff.base=50ms..2s:log' or 'attempts.max=1..4';
     /// several times.
-    #[arg(long, value_name = "FIELD=VALUES")]
+    #[arg(long, group = "varies", value_name = "FIELD=VALUES")]
     pub(super) vary: Vec<String>,
     /// The policy that is varied: a file, or the name of a shipped one. Without it, the one the
     /// space names, or `conservative`.
