@@ -1,0 +1,72 @@
+//! The words of `fit` and `what-if`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::seed;
+
+#[derive(Args, Debug)]
+pub(in crate::cli) struct WhatIfArgs {
+    #[command(flatten)]
+    pub(in crate::cli) log: LogArgs,
+    /// A policy: first the one that was in force, then the others.
+    #[arg(long = "policy", short, value_name = "POLICY", required = true)]
+    pub(in crate::cli) policies: Vec<String>,
+    /// A scenario that `fit` made of this log and that you have edited, to be used in its place.
+    #[arg(long, value_name = "SCENARIO")]
+    pub(in crate::cli) world: Option<String>,
+    /// Seed of all luck.
+    #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
+    pub(in crate::cli) seed: u64,
+    /// How many worlds of luck.
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(2..=1_000))]
+    pub(in crate::cli) worlds: u32,
+    /// How often the world is fitted again, to blocks of the log drawn anew.
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(20..=1_000))]
+    pub(in crate::cli) refits: u32,
+    /// Threads; the result does not depend on it. All cores where absent.
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(in crate::cli) threads: Option<u16>,
+    /// Write a report to read, send and print: .html (one file with charts) or .md.
+    #[arg(long, value_name = "FILE")]
+    pub(in crate::cli) report: Option<PathBuf>,
+    /// Shape of the report.
+    #[arg(long, value_enum, default_value_t = WhatIfFormat::Text)]
+    pub(in crate::cli) format: WhatIfFormat,
+    /// Write the report here instead of to standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub(in crate::cli) out: Option<PathBuf>,
+    /// Print nothing but mistakes.
+    #[arg(long, short)]
+    pub(in crate::cli) quiet: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(in crate::cli) enum WhatIfFormat {
+    /// For people.
+    Text,
+    /// For a postmortem document.
+    Markdown,
+    /// One JSON object.
+    Json,
+}
+
+#[derive(Args, Debug)]
+pub(in crate::cli) struct LogArgs {
+    /// A log of attempts: what `--ledger` writes, LiteLLM's standard logging payload, Envoy's access
+    /// log or OpenTelemetry spans as JSON Lines, or any table with `--columns`.
+    pub(in crate::cli) log: PathBuf,
+    /// A column mapping: what the columns (or JSON fields) of the log mean.
+    #[arg(long, value_name = "FILE")]
+    pub(in crate::cli) columns: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(in crate::cli) struct FitArgs {
+    #[command(flatten)]
+    pub(in crate::cli) log: LogArgs,
+    /// The folder to write to; its name becomes the scenario's.
+    #[arg(long, short, value_name = "DIR")]
+    pub(in crate::cli) out: PathBuf,
+}
