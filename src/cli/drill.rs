@@ -1,6 +1,6 @@
 //! `drill`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use windtunnel::drill::{DRILLS, Drill, Drilled, HeldBy};
 use windtunnel::experiment::policy_hash;
@@ -15,7 +15,7 @@ use super::experiment::named;
 use super::interrupt::{self, First};
 use super::output::{OutFile, print, write_file};
 use super::outputs::open_page;
-use super::same_file::refuse_overwriting;
+use super::same_file::{asked_for, refuse_overwriting};
 
 /// Puts policies through the drills.
 pub(super) fn drill(args: &DrillArgs) -> Outcome {
@@ -28,9 +28,7 @@ pub(super) fn drill(args: &DrillArgs) -> Outcome {
     let read: Vec<PathBuf> =
         args.policies.iter().map(PathBuf::from).filter(|path| path.is_file()).collect();
     let named = [("--out", &args.out), ("--report", &args.report)];
-    let named: Vec<(&str, &Path)> =
-        named.iter().filter_map(|(option, path)| Some((*option, path.as_deref()?))).collect();
-    refuse_overwriting(&named, &read)?;
+    refuse_overwriting(&asked_for(&named), &read)?;
     interrupt::watch(First::EndsAtOnce);
     let out = args.out.as_deref().map(OutFile::create).transpose()?;
     let page = open_page(args.report.as_deref())?;

@@ -8,7 +8,7 @@ use windtunnel::report::{Extras, PlotError, PlotFormat, Report, RowFormat};
 
 use super::args::{Common, Format};
 use super::output::{OutFile, print, write_file};
-use super::same_file::refuse_overwriting;
+use super::same_file::{asked_for, refuse_overwriting};
 
 pub(super) struct Outputs {
     report: Option<OutFile>,
@@ -34,9 +34,7 @@ impl Outputs {
             ("--plot-measures", &args.plot_measures),
             ("--report", &args.report),
         ];
-        let named: Vec<(&str, &Path)> =
-            named.iter().filter_map(|(option, path)| Some((*option, path.as_deref()?))).collect();
-        refuse_overwriting(&named, read)?;
+        refuse_overwriting(&asked_for(&named), read)?;
         Ok(Outputs {
             report: args.out.as_deref().map(OutFile::create).transpose()?,
             ledger: open(args.ledger.as_deref(), RowFormat::of, ".csv or .jsonl")?,

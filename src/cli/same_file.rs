@@ -33,6 +33,13 @@ pub(super) fn refuse_overwriting(
     Ok(())
 }
 
+/// The outputs that were asked for, each with its option.
+pub(super) fn asked_for<'a>(
+    outputs: &[(&'a str, &'a Option<PathBuf>)],
+) -> Vec<(&'a str, &'a Path)> {
+    outputs.iter().filter_map(|(option, path)| Some((*option, path.as_deref()?))).collect()
+}
+
 /// True where both lead to one file, which need not exist yet.
 fn same(a: &Path, b: &Path) -> bool {
     place(a) == place(b) || one_inode(a, b)

@@ -1,6 +1,6 @@
 //! `tune`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use windtunnel::input::InputError;
 use windtunnel::library::load_policy;
@@ -17,7 +17,7 @@ use super::interrupt::{self, First, INTERRUPTED};
 use super::output::{OutFile, print, write_file};
 use super::outputs::open_page;
 use super::progress::Progress;
-use super::same_file::refuse_overwriting;
+use super::same_file::{asked_for, refuse_overwriting};
 use super::sweep::aggregate;
 use super::{Outcome, UNDECIDED};
 
@@ -116,9 +116,7 @@ impl Outputs {
         let read: Vec<PathBuf> = read.chain(named.filter(|path| path.is_file())).collect();
         let written =
             [("--out", &args.out), ("--recommend", &args.recommend), ("--report", &args.report)];
-        let written: Vec<(&str, &Path)> =
-            written.iter().filter_map(|(option, path)| Some((*option, path.as_deref()?))).collect();
-        refuse_overwriting(&written, &read)?;
+        refuse_overwriting(&asked_for(&written), &read)?;
         let open = |path: &Option<PathBuf>| path.as_deref().map(OutFile::create).transpose();
         Ok(Outputs {
             report: open(&args.out)?,

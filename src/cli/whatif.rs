@@ -16,7 +16,7 @@ use super::interrupt::{self, First};
 use super::output::{OutFile, print, write_file};
 use super::outputs::open_page;
 use super::progress::Progress;
-use super::same_file::refuse_overwriting;
+use super::same_file::{asked_for, refuse_overwriting};
 
 /// Fits a world to the log, and puts the policies into it.
 pub(super) fn what_if(args: &WhatIfArgs) -> Outcome {
@@ -30,9 +30,7 @@ pub(super) fn what_if(args: &WhatIfArgs) -> Outcome {
     read.extend(args.policies.iter().map(PathBuf::from).filter(|path| path.is_file()));
     read.extend(args.world.iter().map(PathBuf::from));
     let named = [("--out", &args.out), ("--report", &args.report)];
-    let named: Vec<(&str, &Path)> =
-        named.iter().filter_map(|(option, path)| Some((*option, path.as_deref()?))).collect();
-    refuse_overwriting(&named, &read)?;
+    refuse_overwriting(&asked_for(&named), &read)?;
     interrupt::watch(First::EndsAtOnce);
     let out = args.out.as_deref().map(OutFile::create).transpose()?;
     let document = open_page(args.report.as_deref())?;

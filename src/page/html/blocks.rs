@@ -46,6 +46,20 @@ pub(super) fn figure(
     id
 }
 
+/// Opens the part of a figure that values can be read from; `data` is what the script reads.
+pub(super) fn plot(m: &mut Markup, heading: &str, data: &str) {
+    m.open(
+        "div",
+        &[
+            ("class", "plot"),
+            ("role", "group"),
+            ("aria-roledescription", "chart"),
+            ("aria-labelledby", heading),
+            ("data-chart", data),
+        ],
+    );
+}
+
 fn code(m: &mut Markup, caption: &str, text: &str) {
     m.open("figure", &[("class", "code")]);
     if !caption.is_empty() {

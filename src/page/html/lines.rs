@@ -7,7 +7,7 @@
 use std::fmt::Write;
 
 use super::Ids;
-use super::blocks::figure;
+use super::blocks::{figure, plot};
 use super::markup::Markup;
 use super::svg::{colour, dash, number, percent, short};
 use crate::page::scale::{Scale, clock_unit};
@@ -36,16 +36,7 @@ pub(super) fn chart(m: &mut Markup, page: &Page, chart: &LineChart, ids: &mut Id
     m.open("div", &[("class", "frame")]);
     y_axis(m, chart, &y);
     let data = data(chart, &y);
-    m.open(
-        "div",
-        &[
-            ("class", "plot"),
-            ("role", "group"),
-            ("aria-roledescription", "chart"),
-            ("aria-labelledby", &heading),
-            ("data-chart", &data),
-        ],
-    );
+    plot(m, &heading, &data);
     let height = number(HEIGHT);
     m.open(
         "svg",

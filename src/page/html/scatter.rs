@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::Ids;
-use super::blocks::figure;
+use super::blocks::{figure, plot};
 use super::markup::Markup;
 use super::svg::{colour, number, percent, place_marker, short};
 use crate::page::scale::Scale;
@@ -42,16 +42,7 @@ pub(super) fn chart(m: &mut Markup, page: &Page, chart: &Scatter, ids: &mut Ids)
     }
     m.close("svg");
     let data = data(chart, &place);
-    m.open(
-        "div",
-        &[
-            ("class", "plot"),
-            ("role", "group"),
-            ("aria-roledescription", "chart"),
-            ("aria-labelledby", &heading),
-            ("data-chart", &data),
-        ],
-    );
+    plot(m, &heading, &data);
     m.open(
         "svg",
         &[("class", "ink open"), ("width", "100%"), ("height", &height), ("aria-hidden", "true")],
