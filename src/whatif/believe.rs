@@ -1,8 +1,8 @@
 //! The policy in force, simulated in the fitted world, against the log itself.
 
 use super::Question;
-use super::figures::{MEASURES, Spread, spread};
-use super::finding::{Believed, Check, Verdict, counted, whole};
+use super::figures::{MEASURES, Spread, Unit, spread};
+use super::finding::{Believed, Check, Interval, Verdict, counted, whole};
 use super::runs::Runs;
 use crate::fit::Fit;
 use crate::record::{RunTotals, TargetTotals};
@@ -20,7 +20,7 @@ pub(super) fn of(question: &Question<'_>, fit: &Fit, runs: &Runs) -> Believed {
         .iter()
         .map(|measure| {
             let simulated = spread(runs, |of| (measure.read)(&whole(of[0])));
-            check(measure.name, (measure.read)(&whole(lived)), simulated)
+            check(measure.name, measure.unit, (measure.read)(&whole(lived)), simulated)
         })
         .collect();
     let intervals = counted(question, lived).filter(|(_, i)| i.requests >= LEAST_REQUESTS);
@@ -28,7 +28,8 @@ pub(super) fn of(question: &Question<'_>, fit: &Fit, runs: &Runs) -> Believed {
         let simulated = spread(runs, |of| success_of(of[0], number));
         let seconds = number as u64 * question.scenario.file.interval.as_micros() / 1_000_000;
         let name = format!("success from {}", super::words::clock(seconds));
-        check(&name, Some(interval.answered as f64 / interval.requests as f64), simulated)
+        let logged = interval.answered as f64 / interval.requests as f64;
+        check(&name, Unit::Share, Some(logged), simulated)
     });
     let targets = question.scenario.targets.iter().enumerate().flat_map(|(i, target)| {
         let per_request = move |run: &RunTotals, of: OfTarget| {
@@ -42,6 +43,7 @@ pub(super) fn of(question: &Question<'_>, fit: &Fit, runs: &Runs) -> Believed {
             let simulated = spread(runs, |runs| per_request(runs[0], of));
             check(
                 &format!("{kind} at {} per request", target.name),
+                Unit::Count,
                 per_request(lived, of),
                 simulated,
             )
@@ -57,11 +59,11 @@ fn success_of(run: &RunTotals, number: usize) -> Option<f64> {
     (interval.requests > 0).then(|| interval.answered as f64 / interval.requests as f64)
 }
 
-fn check(name: &str, logged: Option<f64>, simulated: Option<Spread>) -> Check {
+fn check(name: &str, unit: Unit, logged: Option<f64>, simulated: Option<Spread>) -> Check {
     let range95 = simulated.filter(|spread| spread.worlds > 1).map(|spread| {
         let range = spread.prediction();
-        // Nothing here is below zero.
-        super::finding::Interval { low: range.low.max(0.0), ..range }
+        // Nothing here is below zero, and no share above one.
+        Interval { low: range.low.max(0.0), high: range.high.min(unit.most()) }
     });
     let verdict = match (logged, range95) {
         // A float of sums may lie a hair beyond an interval without width.
@@ -77,5 +79,18 @@ fn check(name: &str, logged: Option<f64>, simulated: Option<Spread>) -> Check {
         simulated: simulated.map(|spread| spread.mean),
         range95,
         verdict,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_of_shares_stays_among_shares() {
+        let wide = Spread { mean: 0.99, luck: 0.5, fit: 0.5, worlds: 10, refits: 20 };
+        let range = |unit| check("x", unit, Some(1.0), Some(wide)).range95.expect("ten worlds");
+        assert_eq!(range(Unit::Share), Interval { low: 0.0, high: 1.0 });
+        assert!(range(Unit::Count).high > 1.0);
     }
 }

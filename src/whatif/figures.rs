@@ -25,6 +25,16 @@ pub(super) enum Unit {
     Count,
 }
 
+impl Unit {
+    /// The most that a figure in it can be.
+    pub(super) const fn most(self) -> f64 {
+        match self {
+            Unit::Share => 1.0,
+            Unit::Seconds | Unit::Dollars | Unit::Count => f64::INFINITY,
+        }
+    }
+}
+
 /// In the order they are shown; the first is what policies are judged by.
 pub(super) const MEASURES: [Measure; 9] = [
     Measure {
