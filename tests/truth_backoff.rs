@@ -15,7 +15,7 @@ use lab::{agrees_with_measured, mean_and_error, policy, scenario};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use windtunnel_policy::config::Policy;
-use windtunnel_policy::event::{Action, AttemptRef, Event, Left, Request, RequestRef};
+use windtunnel_policy::event::{Action, AttemptRef, Event, Left, Request, RequestRef, Tries};
 use windtunnel_policy::outcome::{Answer, Failure, FailureClass, Phase, Usage};
 use windtunnel_policy::target::{ClassId, TenantId, Topology};
 use windtunnel_policy::{Duration, Instant, Router};
@@ -172,6 +172,8 @@ impl Race {
                     streamed: false,
                     session: id,
                     tenant: TenantId::FIRST,
+                    action: id,
+                    tries: Tries::FIRST,
                     left: Left::ALL,
                 }),
             );
@@ -256,6 +258,7 @@ impl Race {
                 Action::Cancel { .. } => panic!("no client gives up"),
                 Action::Release(_)
                 | Action::Reconcile(_)
+                | Action::LookUp { .. }
                 | Action::Decided { .. }
                 | Action::Breaker { .. } => {}
             }

@@ -7,9 +7,10 @@ use lab::{Run, agrees, in_worlds, scenario, share, single, tries};
 use windtunnel::record::ClassTotals;
 use windtunnel::scenario::Scenario;
 use windtunnel::world::WorldOptions;
+use windtunnel_policy::Duration;
 use windtunnel_policy::config::Policy;
 use windtunnel_policy::event::StopReason;
-use windtunnel_policy::outcome::FailureClass;
+use windtunnel_policy::outcome::{Execution, FailureClass};
 
 /// A class with a tool, on one target whose answers of 101 tokens take 100 ms and 10 ms for each
 /// further token, and of which a share breaks off anywhere in between.
@@ -61,6 +62,12 @@ fn tool(more: &str) -> String {
 /// The policy, asking the record before anything follows.
 fn asking(mut policy: Policy) -> Policy {
     policy.side_effects.reconcile = true;
+    policy
+}
+
+/// The policy, looking up what earlier requests of an action wrote before it is sent again.
+fn looking(mut policy: Policy) -> Policy {
+    policy.side_effects.look_up = true;
     policy
 }
 
@@ -166,6 +173,73 @@ fn the_same_key_twice_from_an_outer_layer_writes_once_where_keys_are_known() {
         let expected = [all.requests, if duplicates { all.requests } else { 0 }];
         assert_eq!([all.side_effects, all.duplicate_side_effects], expected, "{deduplicates}");
     }
+}
+
+#[test]
+fn who_looks_the_key_up_writes_once_whatever_tools_know() {
+    let twice = tooled(&tool("deduplicates: 0%"), "sdk: {attempts: 2}", "100%", "stops");
+    let stored = in_worlds(&twice, &looking(single()), 1, WorldOptions::default(), |run| {
+        let all = run.totals.overall();
+        assert_eq!(all.received, 2 * all.requests, "the SDK sends every action again");
+        assert_eq!([all.side_effects, all.duplicate_side_effects], [all.requests, 0]);
+        let rows = run.rows.requests.iter().filter(|row| row.measured);
+        rows.filter(|row| row.record == Some(Execution::Succeeded)).count() as u64 * 2
+            == all.received
+    });
+    assert_eq!(
+        stored,
+        [true],
+        "the second request of each action was told, the first asked nothing"
+    );
+
+    // Called at 40 % of an output that breaks off anywhere: the first request has written with 60 %,
+    // and else the second does. At least one with 84 %, as without looking; and never both.
+    let late = tooled(&tool("at: 40%, deduplicates: 0%"), "sdk: {attempts: 2}", "100%", "stops");
+    let found = in_worlds(&late, &looking(single()), 12, WorldOptions::default(), |run| {
+        let all = run.totals.overall();
+        assert_eq!(all.duplicate_side_effects, 0);
+        share(all.side_effects, all.requests)
+    });
+    agrees("written", &found, 0.84, 0.03);
+}
+
+#[test]
+fn what_stays_unknown_of_an_earlier_request_is_never_sent() {
+    // The first request fails (p = 50 %), and for the second nobody knows (u = 20 %).
+    let unknown = "takes: {constant: 50ms}, reconciliation: {takes: {constant: 200ms}, unknown: 20%}, deduplicates: 0%";
+    let scenario = tooled(unknown, "sdk: {attempts: 2}", "50%", "stops");
+    let found = in_worlds(&scenario, &looking(single()), 12, WorldOptions::default(), |run| {
+        let all = run.totals.overall();
+        assert_eq!(all.duplicate_side_effects, 0);
+        let stopped = all.ended_as[FailureClass::SideEffectUnknown as usize];
+        (share(stopped, all.requests), share(all.answered.total(), all.requests))
+    });
+    let (unknown, success): (Vec<f64>, Vec<f64>) = found.into_iter().unzip();
+    agrees("unknown", &unknown, 0.5 * 0.2, 0.03);
+    agrees("success", &success, 0.5 + 0.5 * 0.8 * 0.5, 0.04);
+}
+
+#[test]
+fn a_try_that_the_sdk_gave_up_and_that_works_on_is_waited_for() {
+    // Given up after 500 ms, the call comes at 1.1 s: planned, then started, then succeeded.
+    let hasty = "sdk: {attempts: 2, timeout: 500ms}";
+    let scenario = tooled(&tool("at: 100%, deduplicates: 0%"), hasty, "0%", "runs_on");
+    let all = totals(&scenario, &single());
+    assert_eq!([all.side_effects, all.duplicate_side_effects], [all.requests, all.requests]);
+    // The gateway has seen no failure, only a caller that went: there is nothing to reconcile.
+    let all = totals(&scenario, &asking(single()));
+    assert_eq!(all.duplicate_side_effects, all.requests);
+    // The second try waits until the first has written, and continues with the stored result.
+    let all = totals(&scenario, &looking(single()));
+    assert_eq!([all.side_effects, all.duplicate_side_effects], [all.requests, 0]);
+    assert_eq!([all.received, all.attempts], [2 * all.requests, 2 * all.requests]);
+    // Who does not wait so long for the record sends nothing.
+    let mut hurried = looking(single());
+    hurried.side_effects.longest = Duration::from_millis(10);
+    let all = totals(&scenario, &hurried);
+    assert_eq!([all.side_effects, all.duplicate_side_effects], [all.requests, 0]);
+    assert_eq!([all.received, all.attempts], [2 * all.requests, all.requests]);
+    assert_eq!(all.ended_as[FailureClass::SideEffectUnknown as usize], all.requests);
 }
 
 #[test]

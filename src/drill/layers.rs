@@ -84,6 +84,5 @@ fn attempts<'a>(action: &'a [&'a Case<'_>]) -> impl Iterator<Item = &'a AttemptR
 
 /// Calls of providers, those of a proxy on the way included.
 fn calls(action: &[&Case<'_>]) -> u64 {
-    let sent = attempts(action).filter(|row| row.was_sent);
-    sent.map(|row| 1 + u64::from(row.hidden_calls)).sum()
+    attempts(action).map(AttemptRow::provider_calls).sum()
 }

@@ -1,6 +1,8 @@
 //! A request's life for programs.
 
 use serde_json::{Value, json};
+use windtunnel_policy::event::Tries;
+use windtunnel_policy::outcome::Execution;
 use windtunnel_policy::{Duration, Instant};
 
 use super::{Explanation, Happening, Told};
@@ -31,11 +33,19 @@ fn life(all: &Explanation, told: &Told) -> Value {
         "status": row.result.status,
         "stop": row.result.stop.map(|stop| stop.name()),
         "answered": row.answered,
+        "action": told.asked().map(|asked| asked.action),
+        "layer_path": told.asked().map(|asked| layer_path(asked.tries)),
+        "record": row.record.map(Execution::name),
         "cost_usd": row.cost.as_pico() as f64 / 1e12,
         "breakers_at_arrival": told.breakers.iter().map(say).collect::<Vec<_>>(),
         "course": told.course.iter().map(|happening| course(told, happening)).collect::<Vec<_>>(),
         "attempts": told.attempts.iter().map(|row| attempt(all, row)).collect::<Vec<_>>(),
     })
+}
+
+/// As the ledger's column of that name.
+fn layer_path(tries: Tries) -> String {
+    format!("{}.{}", tries.application, tries.sdk)
 }
 
 fn course(told: &Told, happening: &Happening) -> Value {
@@ -66,6 +76,7 @@ fn attempt(all: &Explanation, row: &AttemptRow) -> Value {
         "first_output_s": row.first_output.map(since),
         "ended_s": since(row.ended),
         "sent": row.was_sent,
+        "provider_calls": row.provider_calls(),
         "cancelled": row.cancelled,
         "status": row.status,
         "failure": row.failure.map(|class| class.name()),

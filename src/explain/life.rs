@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use windtunnel_policy::config::Policy;
-use windtunnel_policy::event::{Action, BreakerState, Event, RequestRef};
+use windtunnel_policy::event::{Action, BreakerState, Event, Request, RequestRef};
 use windtunnel_policy::promises::Moment;
 use windtunnel_policy::{Instant, Router};
 
@@ -27,6 +27,16 @@ pub struct Told {
     pub row: RequestRow,
     /// Targets, classes and breakers by name.
     pub names: Names,
+}
+
+impl Told {
+    /// What the router was told when it came; `None` where it never came in.
+    pub(super) fn asked(&self) -> Option<Request> {
+        match self.course.first()?.moment.event {
+            Event::Arrived(request) => Some(request),
+            _ => None,
+        }
+    }
 }
 
 /// One thing that happened.
@@ -157,7 +167,9 @@ fn about(event: &Event) -> Option<RequestRef> {
         | Event::KillSwitch { .. }
         | Event::Learnt(_)
         | Event::TaskJudged { .. } => None,
-        Event::Timer { request, .. } | Event::Cancelled(request) => Some(*request),
+        Event::Timer { request, .. }
+        | Event::LookedUp { request, .. }
+        | Event::Cancelled(request) => Some(*request),
         Event::Headers(attempt)
         | Event::FirstOutput(attempt)
         | Event::NotSent(attempt)

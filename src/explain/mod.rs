@@ -9,7 +9,6 @@ mod text;
 
 use windtunnel_policy::Instant;
 use windtunnel_policy::config::Policy;
-use windtunnel_policy::event::Event;
 
 use self::life::Follow;
 pub use self::life::{Happening, Told};
@@ -120,10 +119,9 @@ fn simulation<'s>(scenario: &'s Scenario, policy: &Policy) -> Result<Simulation<
 
 /// What was asked and when, but for what a router needs to know it by.
 fn asked(told: &Told) -> Option<(Instant, u16, u32, u32, bool)> {
-    let first = told.course.first()?;
-    let Event::Arrived(request) = first.moment.event else { return None };
+    let request = told.asked()?;
     let (input, most) = (request.input_tokens, request.max_output_tokens);
-    Some((first.moment.now, request.class.0, input, most, request.streamed))
+    Some((told.course.first()?.moment.now, request.class.0, input, most, request.streamed))
 }
 
 impl Explanation {

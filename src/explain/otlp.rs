@@ -6,7 +6,7 @@
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use windtunnel_policy::Instant;
-use windtunnel_policy::event::{Action, Decision, Event};
+use windtunnel_policy::event::{Action, Decision};
 
 use super::{Explanation, Place, Told};
 use crate::record::AttemptRow;
@@ -54,6 +54,14 @@ fn request(all: &Explanation, told: &Told) -> Value {
         number("windtunnel.cost_usd", row.cost.as_pico() as f64 / 1e12),
         whole("http.response.status_code", row.result.status.into()),
     ];
+    if let Some(asked) = told.asked() {
+        attributes.push(whole("windtunnel.action", asked.action));
+        attributes.push(whole("windtunnel.try.application", asked.tries.application.into()));
+        attributes.push(whole("windtunnel.try.sdk", asked.tries.sdk.into()));
+    }
+    if let Some(record) = row.record {
+        attributes.push(text("windtunnel.tool.record", record.name()));
+    }
     let failed = row.result.status != 200;
     if failed {
         let class = row.result.class.map_or("_OTHER", |class| class.name());
@@ -96,6 +104,12 @@ fn decision(told: &Told, now: Instant, action: &Action) -> Option<Value> {
             let name = text("windtunnel.breaker", told.names.breaker(*breaker));
             ("windtunnel.breaker", vec![name, text("windtunnel.breaker.state", state.name())])
         }
+        Action::Reconcile(attempt) => {
+            ("windtunnel.reconcile", vec![whole("windtunnel.attempt", attempt.number.into())])
+        }
+        Action::LookUp { action, .. } => {
+            ("windtunnel.look_up", vec![whole("windtunnel.action", *action)])
+        }
         _ => return None,
     };
     Some(json!({ "timeUnixNano": nanos(now), "name": name, "attributes": attributes }))
@@ -114,6 +128,7 @@ fn attempt(all: &Explanation, told: &Told, row: &AttemptRow) -> Value {
         text("server.address", &place.name),
         whole("server.port", 443),
         whole("windtunnel.attempt", row.number.into()),
+        whole("windtunnel.provider_calls", row.provider_calls()),
         text("windtunnel.breaker.state", row.breaker.name()),
         number("windtunnel.waited_s", row.waited.as_micros() as f64 / 1e6),
         number("windtunnel.cost_usd", row.cost.as_pico() as f64 / 1e12),
@@ -121,7 +136,7 @@ fn attempt(all: &Explanation, told: &Told, row: &AttemptRow) -> Value {
     if !place.region.is_empty() {
         attributes.push(text("windtunnel.region", &place.region));
     }
-    if let Some(Event::Arrived(request)) = told.course.first().map(|first| first.moment.event) {
+    if let Some(request) = told.asked() {
         attributes.push(whole("gen_ai.request.max_tokens", request.max_output_tokens.into()));
     }
     if row.headers.is_some() {

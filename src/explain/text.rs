@@ -6,6 +6,7 @@ use windtunnel_policy::Instant;
 use windtunnel_policy::event::{Action, Event};
 
 use super::{Explanation, Happening, Told};
+use crate::record::AttemptRow;
 use crate::story::clock;
 
 /// Width of one of two columns.
@@ -165,6 +166,15 @@ fn wrapped(line: &str) -> Vec<String> {
     lines
 }
 
+/// How an attempt ended, and what a proxy on the way did that the gateway has not seen.
+fn ending(row: &AttemptRow) -> String {
+    let ending = row.failure.map_or("an answer", |class| class.name());
+    match row.hidden_calls {
+        0 => ending.to_owned(),
+        _ => format!("{ending}, after {} calls of the provider", row.provider_calls()),
+    }
+}
+
 fn attempts(told: &Told, origin: Instant) -> String {
     let mut text = format!("\nattempts under {}\n", told.policy);
     let widest = told.attempts.iter().map(|row| told.names.target(row.target).len()).max();
@@ -186,7 +196,7 @@ fn attempts(told: &Told, origin: Instant) -> String {
             row.usage.input,
             row.usage.output,
             row.cost.to_string(),
-            row.failure.map_or("an answer", |class| class.name()),
+            ending(row),
         );
     }
     text

@@ -30,6 +30,7 @@ fn unanswered(outcome: Outcome, took_ms: u64, attempts: u16) -> RequestRow {
         class: 0,
         tenant: 0,
         substitute: false,
+        record: None,
         to_disclose: false,
         measured: true,
         arrived: Instant::ZERO,

@@ -2,7 +2,7 @@
 
 use windtunnel_policy::config::RecoveryAction;
 use windtunnel_policy::event::{BreakerState, Decision, Terminal};
-use windtunnel_policy::outcome::{FailureClass, Phase, Usage};
+use windtunnel_policy::outcome::{Execution, FailureClass, Phase, Usage};
 use windtunnel_policy::target::TargetId;
 use windtunnel_policy::{Duration, Instant, Money};
 
@@ -59,6 +59,13 @@ pub struct AttemptRow {
     pub cost: Money,
 }
 
+impl AttemptRow {
+    /// Calls of the provider for it, those of a proxy on the way included.
+    pub fn provider_calls(&self) -> u64 {
+        if self.was_sent { 1 + u64::from(self.hidden_calls) } else { 0 }
+    }
+}
+
 /// One request, from its arrival to its close.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RequestRow {
@@ -100,6 +107,8 @@ pub struct RequestRow {
     pub substitute: bool,
     /// The product wants the application to be told of such.
     pub to_disclose: bool,
+    /// What the record of its tool said last, where it was asked.
+    pub record: Option<Execution>,
     /// Everything billed for its attempts.
     pub cost: Money,
     /// Of that, for attempts that did not produce the answer.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use windtunnel_policy::config::RecoveryAction;
 use windtunnel_policy::event::Decision;
-use windtunnel_policy::outcome::{FailureClass, Phase};
+use windtunnel_policy::outcome::{Execution, FailureClass, Phase};
 
 use super::lines::{Lines, RowFormat};
 use super::spool::{Spool, Turns};
@@ -77,6 +77,9 @@ pub const LEDGER_TENANT_COLUMNS: [&str; 1] = ["tenant"];
 /// A column after those, where an application is told of other models' answers.
 pub const LEDGER_DISCLOSURE_COLUMNS: [&str; 1] = ["request_disclosed"];
 
+/// A column after those, where a class has a tool that writes.
+pub const LEDGER_TOOL_COLUMNS: [&str; 1] = ["request_record"];
+
 /// Writes the ledger of an experiment, run after run, in the order of worlds and policies.
 pub struct Ledger<W> {
     format: RowFormat,
@@ -85,6 +88,7 @@ pub struct Ledger<W> {
     classes: Vec<String>,
     tenants: Vec<String>,
     discloses: bool,
+    tooled: bool,
     columns: Vec<&'static str>,
     layered: bool,
     turns: Turns<W>,
@@ -124,6 +128,10 @@ impl<W: Write + Send> Ledger<W> {
         if scenario.discloses() {
             columns.extend(LEDGER_DISCLOSURE_COLUMNS);
         }
+        let tooled = scenario.classes.iter().any(|class| class.tool.is_some());
+        if tooled {
+            columns.extend(LEDGER_TOOL_COLUMNS);
+        }
         out.write_all(format.header(&columns).as_bytes())?;
         let facts = scenario.topology.targets.iter().map(|target| &target.contract);
         let places = scenario.targets.iter().zip(facts).map(|(target, contract)| Place {
@@ -141,6 +149,7 @@ impl<W: Write + Send> Ledger<W> {
             classes: scenario.classes.iter().map(|class| class.name.clone()).collect(),
             tenants: scenario.tenants.iter().map(|tenant| tenant.name.clone()).collect(),
             discloses: scenario.discloses(),
+            tooled,
             columns,
             layered,
             turns: Turns::new(out, folder),
@@ -167,6 +176,7 @@ impl<W: Write + Send> Recorder for Ledger<W> {
             classes: self.classes.clone(),
             tenants: self.tenants.clone(),
             discloses: self.discloses,
+            tooled: self.tooled,
             layered: self.layered,
             open: BTreeMap::new(),
             resent: BTreeMap::new(),
@@ -190,6 +200,7 @@ pub struct LedgerSink {
     classes: Vec<String>,
     tenants: Vec<String>,
     discloses: bool,
+    tooled: bool,
     layered: bool,
     /// Attempts of requests not closed yet, by request.
     open: BTreeMap<u64, Vec<AttemptRow>>,
@@ -275,8 +286,8 @@ impl LedgerSink {
             let [application, sdk] = sender.map_or([1, 1], |sender| sender.tries);
             lines.text(&format!("{application}.{sdk}"));
             match attempt {
-                Some((row, _)) if row.was_sent => lines.integer(1 + u64::from(row.hidden_calls)),
-                _ => lines.integer(0),
+                Some((row, _)) => lines.integer(row.provider_calls()),
+                None => lines.integer(0),
             }
         }
         if let Some(tenant) = self.tenants.get(usize::from(request.tenant)) {
@@ -284,6 +295,9 @@ impl LedgerSink {
         }
         if self.discloses {
             lines.truth(request.result.disclosed);
+        }
+        if self.tooled {
+            lines.optional_text(request.record.map(Execution::name));
         }
         lines.end();
     }

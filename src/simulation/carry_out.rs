@@ -8,6 +8,7 @@ use windtunnel_policy::{Instant, Money};
 use super::Simulation;
 use super::occurrence::Occurrence;
 use super::open::{End, Latest};
+use super::tools::NO_ATTEMPT;
 use crate::fleet::Order;
 use crate::queue::{EventKey, Rank};
 use crate::record::Sink;
@@ -81,6 +82,9 @@ impl Simulation<'_> {
                     }
                 }
                 Action::Reconcile(attempt) => self.ask_record(now, attempt),
+                Action::LookUp { request, .. } => {
+                    self.ask_record(now, AttemptRef { request, number: NO_ATTEMPT });
+                }
                 Action::Finish { request, ref result } => {
                     self.close(now, request, result, world, sink);
                 }

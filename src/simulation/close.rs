@@ -138,6 +138,7 @@ impl Simulation<'_> {
             to_disclose: self.scenario.topology.classes[usize::from(open.request.class)]
                 .needs
                 .disclose_substitutes,
+            record: open.record,
             cost: open.cost,
             wasted: open.cost.saturating_sub(answer.map_or(Money::ZERO, |c| c.cost)),
             deadline: class.deadline,

@@ -159,6 +159,7 @@ impl Simulation<'_> {
             ttft: None,
             released: false,
             substitute: false,
+            record: None,
             to_disclose: false,
             cost: Money::ZERO,
             wasted: Money::ZERO,

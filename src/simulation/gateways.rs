@@ -237,7 +237,9 @@ impl Gossip {
 fn request_of(action: &mut Action) -> Option<&mut RequestRef> {
     Some(match action {
         Action::Send(send) => &mut send.attempt.request,
-        Action::SetTimer { request, .. } | Action::Finish { request, .. } => request,
+        Action::SetTimer { request, .. }
+        | Action::LookUp { request, .. }
+        | Action::Finish { request, .. } => request,
         Action::Cancel { attempt, .. }
         | Action::Release(attempt)
         | Action::Reconcile(attempt)
@@ -253,7 +255,9 @@ fn subject(event: &mut Event) -> Option<&mut RequestRef> {
         | Event::KillSwitch { .. }
         | Event::Learnt(_)
         | Event::TaskJudged { .. } => return None,
-        Event::Timer { request, .. } | Event::Cancelled(request) => return Some(request),
+        Event::Timer { request, .. }
+        | Event::LookedUp { request, .. }
+        | Event::Cancelled(request) => return Some(request),
         Event::Headers(attempt)
         | Event::FirstOutput(attempt)
         | Event::NotSent(attempt)

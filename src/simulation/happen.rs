@@ -1,6 +1,6 @@
 //! What happens to requests: they arrive, attempts move on, timers and callers' patience run out.
 
-use windtunnel_policy::event::{Action, AttemptRef, Event, Left, Request, RequestRef};
+use windtunnel_policy::event::{Action, AttemptRef, Event, Left, Request, RequestRef, Tries};
 use windtunnel_policy::outcome::{Answer, Failure, FailureClass, Phase, Usage};
 use windtunnel_policy::target::{ClassId, TenantId};
 use windtunnel_policy::{Duration, Instant, Money};
@@ -102,6 +102,10 @@ impl Simulation<'_> {
         let Asked { request, index, gateway, .. } = asked;
         let path = action.map_or(0, |action| self.layers.path(action));
         let left = self.left(now, &request, action, since);
+        let (first, tries) = match action {
+            Some(action) => (self.layers.number(action), self.layers.tries(action)),
+            None => (index, Tries::FIRST),
+        };
         let event = Event::Arrived(Request {
             id: index,
             salt: request.salt(path),
@@ -111,6 +115,8 @@ impl Simulation<'_> {
             streamed: request.marks.has(Marks::STREAMED),
             session: request.session,
             tenant: TenantId(request.tenant),
+            action: first,
+            tries,
             left,
         });
         self.gateways.tell(now, gateway.into(), event, &mut self.actions);

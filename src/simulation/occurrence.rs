@@ -15,7 +15,8 @@ pub(super) enum Occurrence {
     NotSent(AttemptRef),
     /// A proxy behind the gateway calls its provider again for this attempt.
     UpstreamCall(AttemptRef),
-    /// A look at the record of the tool this attempt may have called is over.
+    /// A look at the record of the tool is over that this attempt may have called, or earlier requests
+    /// of its action, where its number is that of no attempt.
     Record(AttemptRef),
     /// A layer outside the gateway gives a try up, or sends an action again; stale unless `epoch`
     /// is the action's.

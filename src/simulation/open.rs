@@ -2,7 +2,7 @@
 
 use windtunnel_policy::config::RecoveryAction;
 use windtunnel_policy::event::{AttemptRef, BreakerState, RequestRef, Send};
-use windtunnel_policy::outcome::{FailureClass, Phase, Usage};
+use windtunnel_policy::outcome::{Execution, FailureClass, Phase, Usage};
 use windtunnel_policy::target::TargetId;
 use windtunnel_policy::{Duration, Instant, Money};
 
@@ -45,6 +45,8 @@ pub(super) struct Open {
     pub(super) rival: Rival,
     /// The latest complete response.
     pub(super) complete: Option<Complete>,
+    /// What the record of its tool said last.
+    pub(super) record: Option<Execution>,
     /// When output was first passed to the caller.
     pub(super) released: Option<Instant>,
     /// Everything billed so far.
@@ -129,6 +131,7 @@ impl Open {
         self.latest = Latest::Done;
         self.rival.latest = Latest::Done;
         self.complete = None;
+        self.record = None;
         self.released = None;
         self.cost = Money::ZERO;
     }
@@ -154,6 +157,7 @@ impl Open {
             row: NO_ROW,
             rival: Rival { latest: Latest::Done, row: NO_ROW },
             complete: None,
+            record: None,
             released: None,
             cost: Money::ZERO,
         }

@@ -22,6 +22,9 @@ use crate::world::{Marks, World};
 /// The executions of a run, by the key of their action.
 pub(super) type Tools = BTreeMap<Key, Executed>;
 
+/// Stands for the attempt where a request looks up, before its first, what earlier ones did.
+pub(super) const NO_ATTEMPT: u16 = 0;
+
 /// What was executed for one action.
 #[derive(Clone, Debug)]
 pub(super) struct Executed {
@@ -159,7 +162,8 @@ impl Simulation<'_> {
         }
     }
 
-    /// The router asks for the record of the tool that this attempt may have called.
+    /// The router asks for the record of the tool that this attempt may have called, or that earlier
+    /// requests of its action may have.
     pub(super) fn ask_record(&mut self, now: Instant, attempt: AttemptRef) {
         let open = &self.open[attempt.request.slot as usize];
         let tool = self.scenario.classes[usize::from(open.request.class)].tool.as_ref();
@@ -186,11 +190,9 @@ impl Simulation<'_> {
         sink: &mut impl Sink,
     ) {
         let open = &self.open[attempt.request.slot as usize];
-        // Nobody waits for it any more.
-        if open.handle != attempt.request
-            || open.row.number != attempt.number
-            || open.latest != Latest::Pending
-        {
+        let looks_up = attempt.number == NO_ATTEMPT;
+        let waits = looks_up || open.row.number == attempt.number && open.latest == Latest::Pending;
+        if open.handle != attempt.request || !waits {
             return;
         }
         let key = open.request.key;
@@ -215,7 +217,12 @@ impl Simulation<'_> {
             }
             Execution::NotCalled | Execution::Failed | Execution::Unknown => {}
         }
-        self.tell(now, Event::Reconciled { attempt, record }, world, sink);
+        self.open[attempt.request.slot as usize].record = Some(record);
+        let event = match looks_up {
+            true => Event::LookedUp { request: attempt.request, record },
+            false => Event::Reconciled { attempt, record },
+        };
+        self.tell(now, event, world, sink);
     }
 }
 

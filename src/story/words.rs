@@ -1,7 +1,7 @@
 //! Events and actions, each as one clause.
 
 use windtunnel_policy::event::{
-    Action, BreakerState, Decision, Event, Outcome, StopReason, Terminal,
+    Action, BreakerState, Decision, Event, Outcome, StopReason, Terminal, Tries,
 };
 use windtunnel_policy::outcome::{Answer, FailureClass};
 use windtunnel_policy::{Instant, Money};
@@ -12,13 +12,23 @@ impl Names {
     /// What happened.
     pub fn event(&self, event: &Event) -> String {
         match event {
-            Event::Arrived(request) => format!(
-                "the request comes: {}, {}, {} tokens, at most {} out",
-                self.class(request.class.0),
-                if request.streamed { "streamed" } else { "whole" },
-                request.input_tokens,
-                request.max_output_tokens
-            ),
+            Event::Arrived(request) => {
+                let mut text = format!(
+                    "the request comes: {}, {}, {} tokens, at most {} out",
+                    self.class(request.class.0),
+                    if request.streamed { "streamed" } else { "whole" },
+                    request.input_tokens,
+                    request.max_output_tokens
+                );
+                if request.tries.resent() {
+                    let Tries { application, sdk } = request.tries;
+                    text += &format!(
+                        "; action {} again: try {application} of the application, {sdk} of its SDK",
+                        request.action
+                    );
+                }
+                text
+            }
             Event::Headers(attempt) => format!("headers of attempt {}", attempt.number),
             Event::FirstOutput(attempt) => format!("first output of attempt {}", attempt.number),
             Event::Progress { attempt, .. } => format!("more output of attempt {}", attempt.number),
@@ -44,6 +54,10 @@ impl Names {
             Event::Reconciled { attempt, record } => {
                 let record = record.name().replace('_', " ");
                 format!("the record of attempt {}'s tool says: {record}", attempt.number)
+            }
+            Event::LookedUp { record, .. } => {
+                let record = record.name().replace('_', " ");
+                format!("the record of the action's tool says: {record}")
             }
             Event::NotSent(attempt) => {
                 format!("attempt {} is not sent: no connection free", attempt.number)
@@ -112,6 +126,9 @@ impl Names {
             },
             Action::Reconcile(attempt) => {
                 format!("asks what the tool of attempt {} did", attempt.number)
+            }
+            Action::LookUp { action, .. } => {
+                format!("looks up what the tool of action {action} did before")
             }
             Action::Finish { result, .. } => finish(result),
             Action::Breaker { breaker, state, until } => {

@@ -1,10 +1,10 @@
 //! Where walks begin: one request of each kind, two at once, and breakers that took long to open.
 
 use windtunnel_policy::config::Blame;
-use windtunnel_policy::event::{Action, BreakerState, Event, Left, Request};
+use windtunnel_policy::event::{Action, BreakerState, Event, Left, Request, Tries};
 use windtunnel_policy::outcome::{Failure, FailureClass, Phase, Usage};
 use windtunnel_policy::promises::{Broken, Subject, Watched};
-use windtunnel_policy::target::{ClassId, RouteClass, TenantId, Topology};
+use windtunnel_policy::target::{ClassId, RouteClass, SideEffects, TenantId, Topology};
 use windtunnel_policy::{Duration, Instant};
 
 use super::step::{What, everything, one_of_each_kind};
@@ -38,7 +38,7 @@ pub(super) fn starts<S: Subject>(subject: &S) -> Begun<S, Vec<Start<S>>> {
     let policy = subject.policy();
     let topology = subject.topology();
     for (id, class) in topology.classes.iter().enumerate() {
-        let asks = Asks { class: ClassId(id as u16) };
+        let asks = Asks { class: ClassId(id as u16), tries: Tries::FIRST };
         let single = |name: &str, streamed: bool, input: u32| -> Begun<S, Start<S>> {
             let watched = asks.arrive(fresh.clone(), streamed, input)?;
             let (name, alphabet) = (format!("{}: {name}", class.name), everything());
@@ -48,6 +48,13 @@ pub(super) fn starts<S: Subject>(subject: &S) -> Begun<S, Vec<Start<S>>> {
         starts.push(single("a whole answer", false, 2 * OUTPUT)?);
         if let Some(long) = beyond_some(topology, class) {
             starts.push(single("a prompt too long for some", true, long)?);
+        }
+        if class.side_effects == SideEffects::WritePossible && policy.side_effects.look_up {
+            let again = Asks { tries: Tries { sdk: 2, ..Tries::FIRST }, ..asks };
+            let watched = again.arrive(fresh.clone(), false, 2 * OUTPUT)?;
+            let name = format!("{}: an action that comes again", class.name);
+            let alphabet = everything();
+            starts.push(Start { name, watched, alphabet, late: true, shorter: 0, requests: 1 });
         }
         let kinds = one_of_each_kind(policy, &class.groups[0].targets);
         let several = |name: &str, watched: Watched<S>| {
@@ -89,6 +96,8 @@ fn beyond_some(topology: &Topology, class: &RouteClass) -> Option<u32> {
 #[derive(Clone, Copy)]
 struct Asks {
     class: ClassId,
+    /// Whether they came before.
+    tries: Tries,
 }
 
 /// A breaker on its way open.
@@ -125,6 +134,8 @@ impl Asks {
             streamed,
             session: 1,
             tenant: TenantId::FIRST,
+            action: id,
+            tries: self.tries,
             left: Left::ALL,
         };
         match watched.feed(watched.now, Event::Arrived(request)) {

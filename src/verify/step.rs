@@ -40,7 +40,7 @@ pub(super) enum What {
         hint: Option<Duration>,
     },
     NotSent,
-    /// The record of its tool says this, where it is asked.
+    /// The record of its tool says this, where it is asked or looked up.
     Reconciled(Execution),
     Cancels,
     /// Nothing, until the earliest timer.
@@ -180,6 +180,9 @@ impl Step {
             }
             What::SwitchesOff(_) => None,
             What::Cancels => plain(Event::Cancelled(*request)),
+            What::Reconciled(record) if life.looks_up => {
+                plain(Event::LookedUp { request: *request, record })
+            }
             What::Reconciled(record) => {
                 let attempt = AttemptRef { request: *request, number: life.attempts };
                 life.asked.then_some(plain(Event::Reconciled { attempt, record }))?

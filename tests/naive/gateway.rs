@@ -182,6 +182,7 @@ impl Naive<'_> {
                     .targets[0];
                 model(row.target.0.into()) != model(own.0.into())
             }),
+            record: None,
             to_disclose: self.scenario.topology.classes[usize::from(open.request.class)]
                 .needs
                 .disclose_substitutes,

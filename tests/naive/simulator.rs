@@ -13,7 +13,9 @@ use windtunnel::scenario::Scenario;
 use windtunnel::weather::Conditions;
 use windtunnel::world::{Marks, World, WorldRequest};
 use windtunnel_policy::config::Policy;
-use windtunnel_policy::event::{Action, AttemptRef, Decision, Event, Left, Request, RequestRef};
+use windtunnel_policy::event::{
+    Action, AttemptRef, Decision, Event, Left, Request, RequestRef, Tries,
+};
 use windtunnel_policy::outcome::{FailureClass, Phase, Usage};
 use windtunnel_policy::target::{ClassId, TenantId};
 use windtunnel_policy::{Instant, Money, Router};
@@ -233,6 +235,8 @@ impl Naive<'_> {
             streamed: request.marks.has(Marks::STREAMED),
             session: request.session,
             tenant: TenantId(request.tenant),
+            action: i,
+            tries: Tries::FIRST,
             left: Left::ALL,
         };
         self.router.handle(self.now, Event::Arrived(arrived), &mut actions);
@@ -275,7 +279,9 @@ impl Naive<'_> {
                     self.agenda.push(((at, TIMER, i, epoch as u16, 0), What::Wakes(i, epoch)));
                 }
                 Action::Cancel { attempt, class } => self.abort(attempt, class),
-                Action::Reconcile(_) => unreachable!("no policy here asks what tools did"),
+                Action::Reconcile(_) | Action::LookUp { .. } => {
+                    unreachable!("no policy here asks what tools did")
+                }
                 Action::Release(attempt) => {
                     let now = self.now;
                     self.opened(attempt.request).released.get_or_insert(now);

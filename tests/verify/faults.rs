@@ -112,6 +112,17 @@ fn no_repeated_write_where_no_record_is_found() {
 }
 
 #[test]
+fn no_repeated_write_of_an_action_that_comes_again() {
+    let mut looks = policy();
+    looks.side_effects.look_up = true;
+    let mut writes = topology();
+    writes.classes[0].side_effects = SideEffects::WritePossible;
+    let says = (looks, writes.clone());
+    broken(Promise::NoRepeatedWrite, 1, &proof(says.clone(), says.clone(), Fault::Credulous));
+    broken(Promise::NoRepeatedWrite, 0, &proof(says, (policy(), writes), Fault::RunsAnother));
+}
+
+#[test]
 fn attempt_limits() {
     let mut two = policy();
     two.attempts.max = 2;

@@ -65,6 +65,9 @@ impl Faulty {
             (Fault::Credulous, Event::Reconciled { attempt, record: Execution::Unknown }, _) => {
                 Event::Reconciled { attempt, record: Execution::NotCalled }
             }
+            (Fault::Credulous, Event::LookedUp { request, record: Execution::Unknown }, _) => {
+                Event::LookedUp { request, record: Execution::NotCalled }
+            }
             _ => event,
         }
     }

@@ -13,7 +13,7 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use windtunnel_policy::config::{
     Breaker, BudgetKind, ChargedTo, Policy, RecoveryAction, RetryBudget,
 };
-use windtunnel_policy::event::{Action, AttemptRef, Event, Left, Request, RequestRef};
+use windtunnel_policy::event::{Action, AttemptRef, Event, Left, Request, RequestRef, Tries};
 use windtunnel_policy::outcome::{Answer, Failure, FailureClass, Phase, Usage};
 use windtunnel_policy::target::{
     Capabilities, ClassId, Group, Role, RouteClass, SideEffects, Target, TargetId, TenantId,
@@ -126,6 +126,8 @@ fn request(id: u64) -> Request {
         streamed: true,
         session: id / 4,
         tenant: TenantId::FIRST,
+        action: id,
+        tries: Tries::FIRST,
         left: Left::ALL,
     }
 }

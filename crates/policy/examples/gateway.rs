@@ -11,7 +11,7 @@ use std::time;
 
 use windtunnel_policy::config::{Breaker, Policy, Problem, Trip};
 use windtunnel_policy::event::{
-    Action, AttemptRef, Event, Left, Outcome, Request, RequestRef, Terminal,
+    Action, AttemptRef, Event, Left, Outcome, Request, RequestRef, Terminal, Tries,
 };
 use windtunnel_policy::outcome::{Answer, Failure, FailureClass, Phase, Usage};
 use windtunnel_policy::target::{
@@ -71,6 +71,8 @@ impl Gateway {
             streamed: true,
             session: id,
             tenant: TenantId::FIRST,
+            action: id,
+            tries: Tries::FIRST,
             left: Left::ALL,
         };
         let mut pending = Pending::default();
@@ -143,7 +145,7 @@ impl Pending {
             // From here on the output would be copied to the client as it comes.
             Action::Release(_) => {}
             // No tools here. A gateway that has them asks their record, and tells the router.
-            Action::Reconcile(_) => {}
+            Action::Reconcile(_) | Action::LookUp { .. } => {}
             Action::Decided { attempt, decision } => {
                 println!("attempt {} failed: {decision:?}", attempt.number);
             }

@@ -45,8 +45,33 @@ pub struct Request {
     pub session: u64,
     /// Whose it is.
     pub tenant: TenantId,
+    /// Names what the user wanted done, once: the same in every request that any layer sends for it,
+    /// as its idempotency key is. The router only hands it back, in [`Action::LookUp`].
+    pub action: u64,
+    /// The path by which it came through the layers around the gateway.
+    pub tries: Tries,
     /// What the layers that it came through leave of its budget.
     pub left: Left,
+}
+
+/// Which try of each layer around the gateway a request is, from 1. Whoever knows only that an action
+/// came before, and not how often, says so with any number above 1.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Tries {
+    /// The application's try.
+    pub application: u8,
+    /// The try of the SDK, within that of the application.
+    pub sdk: u8,
+}
+
+impl Tries {
+    /// The first request of an action.
+    pub const FIRST: Tries = Tries { application: 1, sdk: 1 };
+
+    /// Whether a layer has sent the action before.
+    pub fn resent(self) -> bool {
+        self != Tries::FIRST
+    }
 }
 
 /// What is left of the budget that a request brings with it. Where the class or the policy allows
@@ -106,6 +131,14 @@ pub enum Event {
     Reconciled {
         /// The attempt.
         attempt: AttemptRef,
+        /// How far the tool's execution came.
+        record: Execution,
+    },
+    /// What the record says of the tool that earlier requests of an action may have called: the answer
+    /// to [`Action::LookUp`].
+    LookedUp {
+        /// The request that came again.
+        request: RequestRef,
         /// How far the tool's execution came.
         record: Execution,
     },
@@ -173,6 +206,15 @@ pub enum Action {
     /// that nothing stands in the way, nothing follows. Where it says `succeeded`, the next attempt
     /// continues with the stored result and does not call the tool again.
     Reconcile(AttemptRef),
+    /// Ask the record of the tool that earlier requests of this action may have called. Until it says
+    /// that nothing stands in the way, no attempt of this one starts. Where it says `succeeded`, the
+    /// attempts of this request continue with the stored result and do not call the tool again.
+    LookUp {
+        /// The request that came again.
+        request: RequestRef,
+        /// The action it came for: [`Request::action`].
+        action: u64,
+    },
     /// The request is closed. Exactly one per request, and the last action for it.
     Finish {
         /// The closed request.
@@ -196,7 +238,9 @@ impl Action {
     pub fn request(&self) -> Option<RequestRef> {
         match self {
             Action::Send(send) => Some(send.attempt.request),
-            Action::SetTimer { request, .. } | Action::Finish { request, .. } => Some(*request),
+            Action::SetTimer { request, .. }
+            | Action::LookUp { request, .. }
+            | Action::Finish { request, .. } => Some(*request),
             Action::Cancel { attempt, .. }
             | Action::Release(attempt)
             | Action::Reconcile(attempt)

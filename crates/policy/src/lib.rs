@@ -17,7 +17,7 @@
 //!
 //! ```
 //! use windtunnel_policy::config::Policy;
-//! use windtunnel_policy::event::{Action, Event, Left, Outcome, Request};
+//! use windtunnel_policy::event::{Action, Event, Left, Outcome, Request, Tries};
 //! use windtunnel_policy::outcome::{Answer, Failure, FailureClass, Phase, Usage};
 //! use windtunnel_policy::target::*;
 //! use windtunnel_policy::{Duration, Instant, Money, Price, Router};
@@ -65,6 +65,8 @@
 //!     streamed: false,
 //!     session: 1,
 //!     tenant: TenantId::FIRST,
+//!     action: 1,
+//!     tries: Tries::FIRST,
 //!     left: Left::ALL,
 //! };
 //! router.handle(Instant::ZERO, Event::Arrived(request), &mut actions);

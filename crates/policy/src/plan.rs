@@ -22,6 +22,8 @@ pub(crate) struct ClassPlan {
     pub(crate) ceiling: Money,
     /// Whether a request may write outside the model.
     pub(crate) writes: bool,
+    /// Whether what earlier requests of an action wrote is looked up before it is sent again.
+    pub(crate) looks_up: bool,
     /// Targets of the class's own model, group by group.
     pub(crate) equivalent: Vec<Segment>,
     /// Targets of approved models: by preference of model, then group by group.
@@ -219,6 +221,7 @@ fn class_plan(
         first_output: stricter(policy.envelope.deadline_first_output, class.deadline_first_output),
         ceiling: policy.envelope.max_cost.unwrap_or(Money::MAX).min(class.max_cost),
         writes,
+        looks_up: writes && policy.side_effects.look_up,
         hedges: policy.hedge.is_some() && !writes && serving(&equivalent).len() > 1,
         validated: all.iter().filter(|id| target(*id).capabilities.covers(schema)).collect(),
         disclosed: match class.needs.disclose_substitutes {

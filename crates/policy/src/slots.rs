@@ -5,7 +5,7 @@ use core::hash::{Hash, Hasher};
 
 use crate::breaker::Permit;
 use crate::config::RecoveryAction;
-use crate::event::{AttemptRef, Left, Request, RequestRef, StopReason};
+use crate::event::{AttemptRef, Left, Request, RequestRef, StopReason, Tries};
 use crate::outcome::{FailureClass, Phase};
 use crate::plan::ClassPlan;
 use crate::target::{ClassId, TargetId, TenantId};
@@ -22,6 +22,8 @@ pub(crate) enum Stage {
     Waiting,
     /// It waits for the record of a tool that may have been called.
     Reconciling,
+    /// It came again, and waits for the record of the tool that earlier requests may have called.
+    LookingUp,
     /// Recovery is over; a useless wait precedes the result.
     Closing(StopReason),
 }
@@ -181,6 +183,8 @@ impl Slot {
             streamed: false,
             session: 0,
             tenant: TenantId::FIRST,
+            action: 0,
+            tries: Tries::FIRST,
             left: Left::ALL,
         },
         arrived: Instant::ZERO,

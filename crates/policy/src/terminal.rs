@@ -36,15 +36,12 @@ impl Stopped {
             (_, FailureClass::PartialStream) => Outcome::Partial,
             (StopReason::Deadline, _) if self.committed => Outcome::Partial,
             (StopReason::Deadline, _) => Outcome::Deadline,
+            // Also before any attempt, where an earlier request may have written.
+            (StopReason::NotIdempotent | StopReason::ToolFailed, _) => Outcome::PolicyStop,
             _ if self.attempts == 0 => Outcome::NoEligibleTarget,
-            (
-                StopReason::FailureClass
-                | StopReason::Committed
-                | StopReason::NotIdempotent
-                | StopReason::ToolFailed
-                | StopReason::KillSwitch,
-                _,
-            ) => Outcome::PolicyStop,
+            (StopReason::FailureClass | StopReason::Committed | StopReason::KillSwitch, _) => {
+                Outcome::PolicyStop
+            }
             _ => Outcome::Exhausted,
         }
     }
@@ -58,6 +55,8 @@ impl Stopped {
             }
             // The gateway's own limit, before anything was sent.
             StopReason::GroupFull if self.attempts == 0 => FailureClass::GatewayDenied,
+            // The record of an earlier request's tool, before anything was sent.
+            StopReason::NotIdempotent | StopReason::ToolFailed => self.class,
             _ if self.attempts == 0 => FailureClass::NoEligibleTarget,
             _ => self.class,
         }
@@ -69,6 +68,7 @@ impl Stopped {
         match self.visible_class() {
             FailureClass::NoEligibleTarget if self.all_cooling => 429,
             FailureClass::GatewayDenied if self.reason == StopReason::GroupFull => 429,
+            FailureClass::GatewayDenied if self.reason == StopReason::ToolFailed => 409,
             // The target's own trouble: the caller's key and request are fine.
             FailureClass::UpstreamAuth | FailureClass::TargetMissing => 502,
             FailureClass::Refusal => 200,

@@ -1,7 +1,7 @@
 //! The actions that layers outside the gateway may send again: kept beside the requests, and only
 //! where there are such layers.
 
-use windtunnel_policy::event::RequestRef;
+use windtunnel_policy::event::{RequestRef, Tries};
 use windtunnel_policy::{Duration, Instant, Money};
 
 use super::verdict::PLACES;
@@ -175,6 +175,12 @@ impl Actions {
     pub(in crate::simulation) fn count(&self, slot: usize, call: u8, nth: u32) -> u32 {
         let path = self.of(slot).map_or(0, |action| self.path(action));
         path << PATH_SHIFT | u32::from(call) << CALL_SHIFT | nth
+    }
+
+    /// The tries of the layers around the present request.
+    pub(in crate::simulation) fn tries(&self, action: u32) -> Tries {
+        let [application, sdk] = self.places[action as usize].loops.map(|one| one.tries);
+        Tries { application, sdk }
     }
 
     /// The tries of the layers around the present request, as one number; 0 for the first.

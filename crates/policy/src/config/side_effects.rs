@@ -11,6 +11,12 @@ pub struct SideEffectRule {
     /// request; and while nobody knows, nothing is sent again. Without it, what the failure class
     /// leaves open is not sent again, and the rest is, whatever a tool did.
     pub reconcile: bool,
+    /// Whether the record is asked, too, before anything is sent for an action that a layer around the
+    /// gateway sends again. It has seen an earlier request fail, or given it up, and nobody here knows
+    /// what became of that one's tool. The same follows from what the record says, and the same limit on
+    /// time holds. It is asked under the action's idempotency key, and the first request of an action
+    /// waits for nothing.
+    pub look_up: bool,
     /// How long to wait for the record to say it; then the request ends, its effect unknown.
     pub longest: Duration,
 }
@@ -25,6 +31,6 @@ impl SideEffectRule {
 
 impl Default for SideEffectRule {
     fn default() -> SideEffectRule {
-        SideEffectRule { reconcile: false, longest: Duration::from_secs(5) }
+        SideEffectRule { reconcile: false, look_up: false, longest: Duration::from_secs(5) }
     }
 }

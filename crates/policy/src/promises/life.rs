@@ -42,6 +42,8 @@ pub struct Life {
     pub(super) ambiguous: bool,
     /// What the tool of the latest attempt did was asked.
     pub asked: bool,
+    /// What the tool of earlier requests of the action did was asked, and is not known yet.
+    pub looks_up: bool,
     on_target: Vec<u16>,
     in_group: Vec<u16>,
     /// The attempt whose output was passed on.
@@ -69,8 +71,13 @@ pub(super) struct Paid {
 }
 
 impl Life {
-    pub(super) fn new(request: Request, arrived: Instant, topology: &Topology) -> Life {
-        let groups = topology.classes[usize::from(request.class.0)].groups.len();
+    pub(super) fn new(
+        request: Request,
+        arrived: Instant,
+        (policy, topology): (&Policy, &Topology),
+    ) -> Life {
+        let class = &topology.classes[usize::from(request.class.0)];
+        let writes = class.side_effects == SideEffects::WritePossible;
         Life {
             request,
             arrived,
@@ -84,10 +91,12 @@ impl Life {
             attempts: 0,
             latest: None,
             unexplained: false,
-            ambiguous: false,
+            // An earlier request of the action may have written, and the policy wants that known.
+            ambiguous: writes && policy.side_effects.look_up && request.tries.resent(),
             asked: false,
+            looks_up: false,
             on_target: vec![0; topology.targets.len()],
-            in_group: vec![0; groups],
+            in_group: vec![0; class.groups.len()],
             released_by: None,
             ended: 0,
             has_result: false,

@@ -237,6 +237,13 @@ impl<S: Subject> Watched<S> {
                     life.ambiguous &= !(known && answers);
                 }
             }
+            Event::LookedUp { request, record } => {
+                let known = matches!(record, Execution::NotCalled | Execution::Succeeded);
+                if let Some(life) = self.lives.get_mut(&request) {
+                    life.ambiguous &= !(known && life.looks_up && life.attempts == 0);
+                    life.looks_up &= matches!(record, Execution::Planned | Execution::Started);
+                }
+            }
             Event::NotSent(attempt) => {
                 if let Some(life) = flying(&mut self.lives, attempt) {
                     life.over(attempt);
@@ -263,7 +270,8 @@ impl<S: Subject> Watched<S> {
                 how: "an arrival led to nothing".into(),
             });
         };
-        let life = Life::new(request, self.now, self.subject.topology());
+        let facts = (self.subject.policy(), self.subject.topology());
+        let life = Life::new(request, self.now, facts);
         let new = self.lives.insert(handle, life).is_none();
         Promise::OneResult.holds(new, || format!("{handle:?} names two requests"))
     }
@@ -344,6 +352,16 @@ impl<S: Subject> Watched<S> {
                 life.asked = true;
                 Promise::OneAtATime.holds(life.flying.is_none(), || {
                     format!("attempt {} is in flight, and its tool is asked for", attempt.number)
+                })
+            }
+            Action::LookUp { request, action } => {
+                let life = life(&mut self.lives, request);
+                life.looks_up = true;
+                Promise::OneAtATime.holds(life.attempts == 0, || {
+                    format!("{} attempts were sent, and then the record was asked", life.attempts)
+                })?;
+                Promise::NoRepeatedWrite.holds(action == life.request.action, || {
+                    format!("action {action} is looked up for {}", life.request.action)
                 })
             }
             Action::Finish { request, result } => self.check_finish(request, result),

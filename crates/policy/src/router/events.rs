@@ -26,7 +26,10 @@ impl Router {
         );
         let class = &self.classes[usize::from(request.class.0)];
         let i = self.slots.open(request, class, self.now);
-        self.start(i, out);
+        match self.class(i).looks_up && request.tries.resent() {
+            true => self.look_up(i, out),
+            false => self.start(i, out),
+        }
     }
 
     pub(super) fn on_headers(&mut self, attempt: AttemptRef) {
@@ -158,6 +161,7 @@ impl Router {
             Stage::InFlight => self.on_due(i, out),
             Stage::Waiting => self.resume(i, out),
             Stage::Reconciling => self.give_up_reconciling(i, out),
+            Stage::LookingUp => self.give_up_looking(i, out),
             Stage::Closing(reason) => self.finish_stopped(i, reason.into(), out),
         }
     }
@@ -176,7 +180,7 @@ impl Router {
             Stage::Reconciling => {
                 self.decided(i, Decision::Stop(StopReason::CallerCancelled), out);
             }
-            Stage::Closing(_) => {}
+            Stage::LookingUp | Stage::Closing(_) => {}
         }
         self.finish_stopped(i, StopReason::CallerCancelled.into(), out);
     }

@@ -4,6 +4,7 @@
 mod attempt;
 mod decide;
 mod events;
+mod look_up;
 mod reconcile;
 mod results;
 
@@ -35,7 +36,9 @@ use crate::target::{TargetId, Topology};
 /// - Before delivering a timer, deliver [`Event::Progress`] where a stream has moved since: an
 ///   idle timeout knows only what it was told.
 /// - On [`Action::Reconcile`], ask the record of the tool the attempt may have called, and deliver
-///   what it says as [`Event::Reconciled`]: once, or again when it says more.
+///   what it says as [`Event::Reconciled`]: once, or again when it says more. The same on
+///   [`Action::LookUp`] and with [`Event::LookedUp`], for the tool that the action may have called
+///   before it came again.
 /// - Report every attempt's end once: `Ended`, `Failed` or `NotSent`. Of an attempt that the
 ///   router cancelled nothing more is needed; what still comes is ignored.
 ///
@@ -119,6 +122,7 @@ impl Router {
             }
             Event::Failed { attempt, failure } => self.on_failed(attempt, failure, actions),
             Event::Reconciled { attempt, record } => self.on_reconciled(attempt, record, actions),
+            Event::LookedUp { request, record } => self.on_looked_up(request, record, actions),
             Event::NotSent(attempt) => self.on_not_sent(attempt, actions),
             Event::Timer { request, epoch } => self.on_timer(request, epoch, actions),
             Event::Cancelled(request) => self.on_cancelled(request, actions),

@@ -98,7 +98,7 @@ impl Router {
 pub(super) fn due(slot: &Slot, timeouts: &Timeouts) -> Instant {
     match slot.stage {
         Stage::Free => Instant::FAR_FUTURE,
-        Stage::Waiting | Stage::Reconciling | Stage::Closing(_) => slot.next.at,
+        Stage::Waiting | Stage::Reconciling | Stage::LookingUp | Stage::Closing(_) => slot.next.at,
         Stage::InFlight => attempts_due(slot, timeouts)
             .min(slot.hedge_at)
             .min(slot.policy_deadline)

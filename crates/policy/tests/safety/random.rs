@@ -8,7 +8,7 @@ use windtunnel_policy::config::{
     SubstituteOrder, TotalCovers, Trip, WaitTooLong,
 };
 use windtunnel_policy::contract::{Contract, Needs};
-use windtunnel_policy::event::{AttemptRef, Event, Left, Request, RequestRef};
+use windtunnel_policy::event::{AttemptRef, Event, Left, Request, RequestRef, Tries};
 use windtunnel_policy::outcome::{Answer, Execution, Failure, FailureClass, Phase, Usage};
 use windtunnel_policy::promises::{Broken, Moment, Watched};
 use windtunnel_policy::target::{
@@ -120,6 +120,8 @@ fn event(watched: &Watched<Router>, step: &Step, id: u64, now: Instant) -> Optio
             streamed,
             session: salt % 3,
             tenant: TenantId::FIRST,
+            action: salt % 5,
+            tries: Tries { sdk: 1 + u8::from(salt % 4 == 0), ..Tries::FIRST },
             left: Left::ALL,
         }),
         What::Headers => Event::Headers(flying?),
@@ -142,8 +144,12 @@ fn event(watched: &Watched<Router>, step: &Step, id: u64, now: Instant) -> Optio
         What::NotSent => Event::NotSent(flying?),
         What::Record(record) => {
             let request = *nth?;
-            let attempt = AttemptRef { request, number: watched.lives[&request].attempts };
-            Event::Reconciled { attempt, record }
+            let life = &watched.lives[&request];
+            let attempt = AttemptRef { request, number: life.attempts };
+            match life.looks_up || life.attempts == 0 {
+                true => Event::LookedUp { request, record },
+                false => Event::Reconciled { attempt, record },
+            }
         }
         What::Cancels => Event::Cancelled(*nth?),
         What::Switches { target, off } => {
@@ -468,6 +474,7 @@ fn policy() -> impl Strategy<Value = Policy> {
             p.selection.sticky = if choice.1 { Sticky::Session } else { Sticky::No };
             p.selection.panic_threshold = choice.2;
             p.side_effects.reconcile = rest.6;
+            p.side_effects.look_up = !rest.4.is_some_and(|(at_least, _)| at_least % 2 == 1);
             p.backoff.jitter = rest.0;
             p.retry_after.too_long = rest.1;
             p.outlier = rest.5.then(|| Outlier {

@@ -6,7 +6,7 @@ use windtunnel_policy::config::{
     GroupRule, Hedge, Jitter, LoopOrder, Policy, RecoveryAction, RetryBudget, SideEffectRule,
     Streaming, Trip,
 };
-use windtunnel_policy::event::{AttemptRef, Event, Left, Request, RequestRef};
+use windtunnel_policy::event::{AttemptRef, Event, Left, Request, RequestRef, Tries};
 use windtunnel_policy::outcome::{Answer, Execution, Failure, FailureClass, Phase, Usage};
 use windtunnel_policy::promises::{Broken, Watched};
 use windtunnel_policy::target::{
@@ -64,8 +64,19 @@ fn failover_first_with_writes() {
 #[test]
 fn writes_with_a_record_of_tools() {
     let mut policy = policy(LoopOrder::RetryThenFailover);
-    policy.side_effects = SideEffectRule { reconcile: true, longest: Duration::from_millis(300) };
+    let longest = Duration::from_millis(300);
+    policy.side_effects = SideEffectRule { reconcile: true, longest, ..SideEffectRule::default() };
     assert!(walk_all(policy, topology(SideEffects::WritePossible)) > 2_000);
+}
+
+#[test]
+fn an_action_that_comes_again_with_a_record_of_tools() {
+    let mut policy = policy(LoopOrder::RetryThenFailover);
+    let longest = Duration::from_millis(300);
+    policy.side_effects = SideEffectRule { reconcile: true, look_up: true, longest };
+    let again = Tries { sdk: 2, ..Tries::FIRST };
+    // The record's two steps come first, and leave three for the rest.
+    assert!(walk_all_of(again, policy, topology(SideEffects::WritePossible)) > 500);
 }
 
 #[test]
@@ -149,6 +160,10 @@ fn budget(action: RecoveryAction, charged_to: ChargedTo, kind: BudgetKind) -> Re
 
 /// Walks over every sequence; answers how many there were.
 fn walk_all(policy: Policy, topology: Topology) -> usize {
+    walk_all_of(Tries::FIRST, policy, topology)
+}
+
+fn walk_all_of(tries: Tries, policy: Policy, topology: Topology) -> usize {
     let mut watched = Watched::new(Router::new(policy, topology).expect("a valid policy"));
     let request = Request {
         id: 7,
@@ -159,6 +174,8 @@ fn walk_all(policy: Policy, topology: Topology) -> usize {
         streamed: true,
         session: 1,
         tenant: TenantId::FIRST,
+        action: 7,
+        tries,
         left: Left::ALL,
     };
     let walked =
@@ -200,6 +217,9 @@ fn take(
     let event = match (step, flying) {
         (Step::Time, _) => return watched.fire_next_timer(),
         (Step::Cancel, _) => Event::Cancelled(request),
+        (Step::Record(record), None) if watched.lives[&request].looks_up => {
+            Event::LookedUp { request, record }
+        }
         (Step::Record(record), None) if asked(watched) => {
             let number = watched.lives[&request].attempts;
             Event::Reconciled { attempt: AttemptRef { request, number }, record }

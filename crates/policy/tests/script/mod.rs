@@ -10,7 +10,7 @@ mod wording;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use windtunnel_policy::event::{Action, AttemptRef, Event, Left, Request, RequestRef};
+use windtunnel_policy::event::{Action, AttemptRef, Event, Left, Request, RequestRef, Tries};
 use windtunnel_policy::outcome::{Answer, Execution, Failure, FailureClass, Phase, Usage};
 use windtunnel_policy::target::{ClassId, TenantId, Topology};
 use windtunnel_policy::text::parse_duration;
@@ -151,6 +151,9 @@ impl Stage {
             [name, "headers"] => Ok(Event::Headers(self.attempt(name)?)),
             [name, "first", "output"] => Ok(Event::FirstOutput(self.attempt(name)?)),
             [name, "progress"] => Ok(Event::Progress { attempt: self.attempt(name)?, at: now }),
+            ["record", "of", name, state] => {
+                Ok(Event::LookedUp { request: self.request(name)?, record: record(state)? })
+            }
             [name, "record", state] => {
                 let attempt = self.attempt(name)?;
                 Ok(Event::Reconciled { attempt, record: record(state)? })
@@ -188,6 +191,8 @@ impl Stage {
             streamed: facts.contains(&"streamed"),
             session: number("session", id)?,
             tenant: TenantId(number("tenant", 0)? as u16),
+            action: number("action", id)?,
+            tries: Tries { sdk: number("sdk", 1)? as u8, ..Tries::FIRST },
             left: Left {
                 attempts: number("attempts_left", u16::MAX.into())? as u16,
                 total: value(facts, "time_left").map_or(Ok(Duration::MAX), parse_duration)?,

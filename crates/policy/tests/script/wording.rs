@@ -60,6 +60,9 @@ impl Names {
             Action::Reconcile(attempt) => {
                 format!("ask what the tool of {} did", self.attempt(*attempt))
             }
+            Action::LookUp { request, action } => {
+                format!("look up what action {action} did before {}", self.request(*request))
+            }
             Action::Finish { request, result } => self.finish(*request, result),
             Action::Breaker { breaker, state, until } => {
                 let until = match state {
