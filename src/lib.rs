@@ -31,6 +31,7 @@ pub mod space;
 pub mod stats;
 pub mod story;
 pub mod sweep;
+pub mod timeline;
 pub mod trace;
 pub mod tune;
 pub mod verify;

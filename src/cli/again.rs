@@ -38,9 +38,16 @@ impl Again {
 
     /// That of a question to a log.
     pub(super) fn what_if(args: &WhatIfArgs) -> Again {
-        let mut again = Again::command("what-if", &args.log.log.display().to_string());
+        let mut again = Again(vec!["windtunnel".into(), "what-if".into()]);
+        again.0.extend(args.log.log.iter().map(|log| quoted(&log.display().to_string())));
         let columns = args.log.columns.iter();
         columns.for_each(|path| again.option("--columns", &path.display().to_string()));
+        let timeline = &args.log.timeline;
+        timeline.timeline.iter().for_each(|named| again.option("--timeline", named));
+        timeline.traffic.iter().for_each(|named| again.option("--traffic", named));
+        timeline.layout.iter().for_each(|layout| again.option("--layout", layout));
+        timeline.targets.iter().for_each(|card| again.option("--target", card));
+        timeline.severity.iter().for_each(|share| again.option("--severity", &share.to_string()));
         args.policies.iter().for_each(|policy| again.option("--policy", policy));
         args.world.iter().for_each(|world| again.option("--world", world));
         again.option("--seed", &args.seed.to_string());

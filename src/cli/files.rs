@@ -105,7 +105,7 @@ pub(super) fn profile(args: &ProfileArgs) -> Outcome {
 }
 
 /// A public trace's layout, or the names of columns.
-fn layout(text: &str) -> Result<TraceLayout, InputError> {
+pub(super) fn layout(text: &str) -> Result<TraceLayout, InputError> {
     let known = ["azure2023", "burst_gpt", "mooncake"];
     let Some(columns) = text.strip_prefix("columns:") else {
         return match text {

@@ -1,4 +1,4 @@
-//! `fit`: a log made into a world.
+//! `fit`: a log or a timeline made into a world.
 
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 use windtunnel::fit::{Evidence, Fit, FittedFile};
 use windtunnel::input::{InputError, SourceFile};
 use windtunnel::log::{self, ColumnMap, Read};
+use windtunnel::timeline::Hypothesis;
 
 use super::Outcome;
 use super::args::{FitArgs, LogArgs};
+use super::incident;
 use super::interrupt::{self, First};
 use super::output::{OutFile, cannot_write, print, write_file};
 use super::same_file::refuse_overwriting;
@@ -20,33 +22,57 @@ pub(super) struct Recorded {
     pub(super) fit: Fit,
 }
 
-/// Writes the world of a log.
+/// A world, and what it was made of.
+pub(super) enum Made {
+    /// A log.
+    Fitted(Box<Recorded>),
+    /// An incident's timeline.
+    Supposed(Box<Hypothesis>),
+}
+
+/// Writes the world of a log or a timeline.
 pub(super) fn fit(args: &FitArgs) -> Outcome {
     interrupt::watch(First::EndsAtOnce);
-    let recorded = read(&args.log, &args.out)?;
-    let files = recorded.fit.files(&recorded.evidence);
+    let made = made(&args.log, &args.out)?;
+    let files = made.files();
     write_all(&args.out, &files, &args.log.files())?;
-    print(&recorded.fit.text(&recorded.read))?;
-    let scenario = args.out.join(recorded.fit.scenario_path());
+    print(&made.text())?;
+    let scenario = args.out.join(made.scenario_path());
     print(&format!(
-        "\n{} files in {}: read and edit them, then `windtunnel compare {} -p POLICY -p POLICY`\n",
-        files.len(),
+        "\n{} in {}: read and edit, then `windtunnel compare {} -p POLICY -p POLICY`\n",
+        match files.len() {
+            1 => "one file".into(),
+            several => format!("{several} files"),
+        },
         args.out.display(),
         scenario.display()
     ))?;
     Ok(0)
 }
 
-/// Reads a log and fits a world to it, which is called as the folder is.
+/// Makes the world that was asked for, which is called as the folder is.
 ///
 /// # Errors
-/// The log cannot be read, or nothing in it can be used.
-pub(super) fn read(args: &LogArgs, out: &Path) -> Result<Recorded, InputError> {
+/// What it is made of cannot be read, or nothing in it can be used.
+pub(super) fn made(args: &LogArgs, out: &Path) -> Result<Made, InputError> {
+    let leaf = leaf(out).filter(|leaf| leaf != "..").unwrap_or_else(|| "fitted".into());
+    match &args.log {
+        Some(log) => Ok(Made::Fitted(Box::new(read(log, args, &leaf)?))),
+        None => Ok(Made::Supposed(Box::new(incident::suppose(&args.timeline, &leaf)?))),
+    }
+}
+
+fn leaf(path: &Path) -> Option<String> {
+    path.file_name().map(|leaf| leaf.to_string_lossy().into_owned())
+}
+
+/// Reads a log and fits a world to it.
+fn read(path: &Path, args: &LogArgs, world: &str) -> Result<Recorded, InputError> {
     let map = args.columns.as_deref().map(SourceFile::read).transpose()?;
     let map = map.as_ref().map(ColumnMap::read).transpose()?;
-    let format = log::detect(&args.log, map)?;
-    let name = args.log.display().to_string();
-    let file = std::fs::File::open(&args.log)
+    let format = log::detect(path, map)?;
+    let name = path.display().to_string();
+    let file = std::fs::File::open(path)
         .map_err(|error| InputError::new(&name, format!("cannot be read: {error}")))?;
     let mut evidence = Evidence::new();
     let from = BufReader::with_capacity(1 << 20, file);
@@ -56,10 +82,7 @@ pub(super) fn read(args: &LogArgs, out: &Path) -> Result<Recorded, InputError> {
         return Err(InputError::new(&name, "holds requests, but no attempt that was sent")
             .fix("a fit needs to see what providers answered"));
     }
-    let leaf = |path: &Path| path.file_name().map(|leaf| leaf.to_string_lossy().into_owned());
-    let world = leaf(out).filter(|leaf| leaf != "..").unwrap_or_else(|| "fitted".into());
-    let log = leaf(&args.log).unwrap_or_default();
-    let fit = Fit::of(&world, &log, &read, &evidence);
+    let fit = Fit::of(world, &leaf(path).unwrap_or_default(), &read, &evidence);
     Ok(Recorded { read, evidence, fit })
 }
 
@@ -90,6 +113,33 @@ pub(super) fn write_all(
 impl LogArgs {
     /// The files that are read.
     pub(super) fn files(&self) -> Vec<PathBuf> {
-        [Some(&self.log), self.columns.as_ref()].into_iter().flatten().cloned().collect()
+        let own = [&self.log, &self.columns].into_iter().flatten().cloned();
+        own.chain(self.timeline.files()).collect()
+    }
+}
+
+impl Made {
+    /// Its files.
+    pub(super) fn files(&self) -> Vec<FittedFile> {
+        match self {
+            Made::Fitted(recorded) => recorded.fit.files(&recorded.evidence),
+            Made::Supposed(hypothesis) => hypothesis.files(),
+        }
+    }
+
+    /// Path of the scenario among the files.
+    pub(super) fn scenario_path(&self) -> String {
+        match self {
+            Made::Fitted(recorded) => recorded.fit.scenario_path(),
+            Made::Supposed(hypothesis) => hypothesis.scenario_path(),
+        }
+    }
+
+    /// What was found, for people.
+    fn text(&self) -> String {
+        match self {
+            Made::Fitted(recorded) => recorded.fit.text(&recorded.read),
+            Made::Supposed(hypothesis) => hypothesis.text(),
+        }
     }
 }

@@ -11,14 +11,14 @@ use super::Outcome;
 use super::again::Again;
 use super::args::{WhatIfArgs, WhatIfFormat};
 use super::experiment::named;
-use super::fit::{self, write_all};
+use super::fit::{self, Made, write_all};
 use super::interrupt::{self, First};
 use super::output::{OutFile, print, write_file};
 use super::outputs::open_page;
 use super::progress::Progress;
 use super::same_file::{asked_for, refuse_overwriting};
 
-/// Fits a world to the log, and puts the policies into it.
+/// Makes a world of the log or the timeline, and puts the policies into it.
 pub(super) fn what_if(args: &WhatIfArgs) -> Outcome {
     let policies = named(&args.policies)?;
     if policies.len() < 2 {
@@ -35,14 +35,19 @@ pub(super) fn what_if(args: &WhatIfArgs) -> Outcome {
     let out = args.out.as_deref().map(OutFile::create).transpose()?;
     let document = open_page(args.report.as_deref())?;
 
-    let recorded = fit::read(&args.log, Path::new("fitted"))?;
+    let made = fit::made(&args.log, Path::new("fitted"))?;
     let scenario = match &args.world {
         Some(world) => Scenario::load(world)?,
-        None => load(&recorded)?,
+        None => load(&made)?,
+    };
+    let (log, timeline) = match &made {
+        Made::Fitted(recorded) => (Some((&recorded.fit, &recorded.evidence)), None),
+        Made::Supposed(hypothesis) => (None, Some(&**hypothesis)),
     };
     let question = Question {
         scenario: &scenario,
-        log: Some((&recorded.fit, &recorded.evidence)),
+        log,
+        timeline,
         policies: &policies,
         options: Options {
             seed: args.seed,
@@ -57,7 +62,7 @@ pub(super) fn what_if(args: &WhatIfArgs) -> Outcome {
     progress.clear();
     let found = found.map_err(|error| match error {
         ExperimentError::Policy { ref name, .. } => InputError::new(name, error.to_string()),
-        error => InputError::new(args.log.log.display().to_string(), error.to_string()),
+        error => InputError::new(&scenario.file.name, error.to_string()),
     })?;
     let page = found.page(&Again::what_if(args).text());
     if let Some((file, format)) = document {
@@ -76,12 +81,12 @@ pub(super) fn what_if(args: &WhatIfArgs) -> Outcome {
     Ok(0)
 }
 
-/// The scenario of a fit, by way of its files: what runs is what `fit` would have written.
-fn load(recorded: &fit::Recorded) -> Result<Scenario, InputError> {
+/// The scenario of what was made, by way of its files: what runs is what `fit` would have written.
+fn load(made: &Made) -> Result<Scenario, InputError> {
     let folder = tempfile::tempdir().map_err(|error| {
         InputError::new("a temporary folder", format!("cannot be made: {error}"))
     })?;
-    write_all(folder.path(), &recorded.fit.files(&recorded.evidence), &[])?;
-    let path = folder.path().join(recorded.fit.scenario_path());
+    write_all(folder.path(), &made.files(), &[])?;
+    let path = folder.path().join(made.scenario_path());
     Scenario::load(&path.display().to_string())
 }

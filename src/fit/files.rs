@@ -392,12 +392,12 @@ fn trace(class: &ClassFit) -> String {
 }
 
 /// A time with its unit.
-pub(super) fn us(us: u64) -> String {
+pub(crate) fn us(us: u64) -> String {
     Duration::from_micros(us).to_string()
 }
 
 /// A date and time in UTC to the minute.
-pub(super) fn stamp(us: u64) -> String {
+pub(crate) fn stamp(us: u64) -> String {
     let minutes = us / MINUTE_US;
     let (days, minute) = (minutes / 1_440, minutes % 1_440);
     let (year, month, day) = civil(days);
@@ -416,12 +416,12 @@ fn civil(days: u64) -> (u64, u64, u64) {
     (year + era * 400 + u64::from(month <= 2), month, day)
 }
 
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
 /// Text that stays within its comment.
-fn comment(text: &str) -> String {
+pub(crate) fn comment(text: &str) -> String {
     windtunnel_policy::text::escaped(&text.replace(['\n', '\r'], " "))
 }
 

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 /// A value in flow style: `{constant: 3s}`. What is null or empty is left out.
-pub(super) fn flow(value: &impl Serialize) -> String {
+pub(crate) fn flow(value: &impl Serialize) -> String {
     let value = serde_json::to_value(value).expect("plain data");
     let mut text = String::new();
     write(&value, &mut text);
@@ -50,7 +50,7 @@ fn says(value: &Value) -> bool {
 }
 
 /// Text without quotes where YAML takes it for the same text.
-pub(super) fn scalar(text: &str) -> String {
+pub(crate) fn scalar(text: &str) -> String {
     let plain = !text.is_empty()
         && text.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '$')
         && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_./%$".contains(&b))

@@ -13,8 +13,8 @@
 
 mod cells;
 mod evidence;
-mod files;
-mod flow;
+pub(crate) mod files;
+pub(crate) mod flow;
 mod lived;
 mod parameters;
 mod phases;
@@ -110,9 +110,9 @@ struct ClassFit {
 /// Tokens of a request where the log has none at all.
 const NO_TOKENS: (u32, u32) = (500, 200);
 /// Intervals that a report divides the log into, at most.
-const MOST_INTERVALS: u64 = 300;
+pub(crate) const MOST_INTERVALS: u64 = 300;
 /// Lengths an interval may have, in minutes.
-const INTERVALS: [u64; 9] = [1, 2, 5, 10, 15, 30, 60, 120, 360];
+pub(crate) const INTERVALS: [u64; 9] = [1, 2, 5, 10, 15, 30, 60, 120, 360];
 
 impl Fit {
     /// The world in which this log could have been written.
@@ -273,7 +273,7 @@ fn borrow(asks: &mut [Ask]) -> u64 {
 }
 
 /// A name that scenarios and files can carry, unlike those used before.
-fn plain_name(name: &str, used: &mut BTreeSet<String>) -> String {
+pub(crate) fn plain_name(name: &str, used: &mut BTreeSet<String>) -> String {
     let allowed = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
     let mut plain: String = name.chars().take(48).map(allowed).collect();
     if plain.is_empty() || plain.starts_with('.') {

@@ -10,6 +10,7 @@ use super::runs::Runs;
 use super::{Question, story};
 use crate::experiment::policy_hash;
 use crate::record::{ClassTotals, IntervalTotals, RunTotals};
+use crate::timeline::Hypothesis;
 
 /// The version of the JSON; `docs/what-if.md` describes it.
 pub const FORMAT: u32 = 1;
@@ -27,6 +28,8 @@ pub struct WhatIf {
     pub scenario_hash: String,
     /// The log; null where the world is made of a timeline.
     pub log: Option<Logged>,
+    /// The timeline; null where the world is fitted to a log.
+    pub timeline: Option<Told>,
     /// The seed.
     pub seed: u64,
     /// Worlds of luck.
@@ -60,6 +63,17 @@ pub struct Logged {
     pub requests: u64,
     /// Attempts.
     pub attempts: u64,
+}
+
+/// A timeline in words.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Told {
+    /// Its file, and the incident's name in it.
+    pub name: String,
+    /// Where the incident was told.
+    pub source: String,
+    /// What the traffic is called.
+    pub traffic: String,
 }
 
 /// Two ends at 95 %.
@@ -244,6 +258,11 @@ pub struct Change {
 }
 
 impl WhatIf {
+    /// What the world is made of, in a word.
+    pub(super) fn made_of(&self) -> &'static str {
+        if self.timeline.is_some() { "timeline" } else { "log" }
+    }
+
     /// One JSON object, indented.
     pub fn json(&self) -> String {
         serde_json::to_string_pretty(self).expect("plain data") + "\n"
@@ -270,6 +289,11 @@ pub(super) fn of(question: &Question<'_>, runs: &Runs) -> WhatIf {
             requests: fit.requests,
             attempts: fit.attempts,
         }),
+        timeline: question.timeline.map(|of| Told {
+            name: of.told.clone(),
+            source: of.incident.source.clone(),
+            traffic: of.traffic.clone(),
+        }),
         seed: question.options.seed,
         worlds: runs.declared.first().map_or(0, Vec::len),
         refits: runs.refits.len(),
@@ -280,7 +304,10 @@ pub(super) fn of(question: &Question<'_>, runs: &Runs) -> WhatIf {
         sensitivity,
         stories: story::stories(question, runs),
         recommended,
-        not_identified: question.log.map_or(Vec::new(), |(fit, _)| fit.said()),
+        not_identified: match (question.log, question.timeline) {
+            (Some((fit, _)), _) => fit.said(),
+            (None, timeline) => timeline.map_or(Vec::new(), Hypothesis::said),
+        },
     }
 }
 
@@ -470,9 +497,10 @@ fn recommend(
         because.push(format!("but it answers less if {}", case.what));
     }
     if against.is_empty() && !sensitivity.is_empty() {
-        because.push(
-            "it answers no less in any of the worlds that the log cannot tell from this one".into(),
-        );
+        because.push(format!(
+            "it answers no less in any of the worlds that the {} cannot tell from this one",
+            if question.timeline.is_some() { "timeline" } else { "log" }
+        ));
     }
     Recommended {
         policy: against.is_empty().then(|| policy.name.clone()),

@@ -21,12 +21,13 @@ use windtunnel_policy::config::Policy;
 
 pub use finding::{
     Believed, Change, Check, Difference, FORMAT, Figure, InTime, Interval, Logged, OfClass,
-    OfTarget, PolicyFinding, Recommended, Sensitivity, Story, Verdict, WhatIf,
+    OfTarget, PolicyFinding, Recommended, Sensitivity, Story, Told, Verdict, WhatIf,
 };
 
 use crate::experiment::{ExperimentError, Observer};
 use crate::fit::{Evidence, Fit};
 use crate::scenario::Scenario;
+use crate::timeline::Hypothesis;
 
 /// What is asked.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +36,8 @@ pub struct Question<'a> {
     pub scenario: &'a Scenario,
     /// What it was fitted to; absent where the world is made of a timeline.
     pub log: Option<(&'a Fit, &'a Evidence)>,
+    /// What it was made of where there is no log.
+    pub timeline: Option<&'a Hypothesis>,
     /// The policy that was in force, then the others.
     pub policies: &'a [Policy],
     /// How it is run.

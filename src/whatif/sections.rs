@@ -43,7 +43,7 @@ pub(super) fn sections(found: &WhatIf) -> Vec<Section> {
 
 pub(super) fn not_identified(found: &WhatIf) -> Option<Section> {
     (!found.not_identified.is_empty()).then(|| Section {
-        title: "What the log cannot tell, and what is taken instead".into(),
+        title: format!("What the {} cannot tell, and what is taken instead", found.made_of()),
         sentences: found.not_identified.clone(),
         ..Section::default()
     })
@@ -51,7 +51,7 @@ pub(super) fn not_identified(found: &WhatIf) -> Option<Section> {
 
 /// The answer in a few sentences; that it does not reproduce goes first.
 fn summary(found: &WhatIf) -> Section {
-    let mut sentences: Vec<String> = reproduced(found).into_iter().collect();
+    let mut sentences: Vec<String> = reproduced(found).or(unheld(found)).into_iter().collect();
     sentences.extend((1..found.policies.len()).map(|i| instead(found, i)));
     sentences.push(intervals(found));
     Section { title: "Summary".into(), sentences, ..Section::default() }
@@ -79,6 +79,15 @@ pub(super) fn reproduced(found: &WhatIf) -> Option<String> {
     })
 }
 
+/// That nothing was held against a log, where there is none.
+pub(super) fn unheld(found: &WhatIf) -> Option<String> {
+    let timeline = found.timeline.as_ref()?;
+    Some(format!(
+        "NOT HELD AGAINST A LOG: there is none. The course is that of {}, the traffic that of {}, everything else is assumed; nothing says how far this can be believed, but what changes the answer is below.",
+        timeline.name, timeline.traffic
+    ))
+}
+
 /// What the policy at this position does in place of the one in force.
 pub(super) fn instead(found: &WhatIf, i: usize) -> String {
     let (first, policy) = (&found.policies[0], &found.policies[i]);
@@ -102,7 +111,7 @@ pub(super) fn instead(found: &WhatIf, i: usize) -> String {
 /// What the intervals are made of.
 pub(super) fn intervals(found: &WhatIf) -> String {
     let refits = match found.refits {
-        0 => "; what the world's makers assumed is not in them".into(),
+        0 => "; what is assumed of the world is not in them".into(),
         refits => format!(", and {refits} refits to blocks of the log drawn anew"),
     };
     format!("Intervals are 95 %: {} worlds of luck{refits}.", found.worlds)
@@ -305,7 +314,7 @@ pub(super) fn sensitivity(found: &WhatIf) -> Option<Section> {
         [case.what.clone()].into_iter().chain(cells).chain([order.to_owned()]).collect()
     });
     Some(Section {
-        title: "Worlds the log cannot tell from this one".into(),
+        title: format!("Worlds the {} cannot tell from this one", found.made_of()),
         table: Some(Table { head, rows: rows.collect() }),
         ..Section::default()
     })

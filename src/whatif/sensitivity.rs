@@ -14,6 +14,8 @@ pub(super) enum Variant {
     Full(String),
     /// What befell one target befalls another, too.
     DownToo(String),
+    /// What a timeline does not say, taken otherwise.
+    Untold(String),
 }
 
 impl Variant {
@@ -23,7 +25,7 @@ impl Variant {
             Variant::Independent => "no failure sticks to its request".into(),
             Variant::Stuck => "every failure sticks to its request".into(),
             Variant::Full(targets) => format!("{targets}: no room for more than the log shows"),
-            Variant::DownToo(what) => what.clone(),
+            Variant::DownToo(what) | Variant::Untold(what) => what.clone(),
         }
     }
 }
@@ -32,6 +34,8 @@ impl Variant {
 pub(super) fn worlds(question: &Question<'_>) -> Vec<(Variant, Scenario)> {
     let mut worlds: Vec<(Variant, Scenario)> = Vec::new();
     worlds.extend(full(question));
+    let untold = question.timeline.map_or(Vec::new(), |of| of.otherwise(question.scenario));
+    worlds.extend(untold.into_iter().map(|(words, world)| (Variant::Untold(words), world)));
     worlds.extend(down_too(question.scenario));
     worlds
 }
@@ -62,12 +66,19 @@ fn down_too(scenario: &Scenario) -> Option<(Variant, Scenario)> {
         entry.effects.failures.as_ref().map_or(0.0, |failures| failures.share.from.as_f64())
     };
     let worst = scenario.file.weather.iter().max_by(|a, b| share(a).total_cmp(&share(b)))?;
-    let hit = worst.hits.target.clone()?;
+    let hits = |name: &String| {
+        let target = scenario.targets.iter().find(|target| target.name == *name);
+        target.is_some_and(|target| {
+            let Domain { target: named, provider, .. } = &worst.hits;
+            named.as_ref().map_or(provider.as_ref() == Some(&target.provider), |n| n == name)
+        })
+    };
+    let hit = worst.hits.target.clone().or(worst.hits.provider.clone())?;
     let classes = scenario.file.classes.values();
     let others = classes.flat_map(|class| {
         class.groups.primary.iter().chain(class.groups.fallbacks.iter().flatten())
     });
-    let other = others.filter(|name| **name != hit).min_by_key(|name| {
+    let other = others.filter(|name| !hits(name)).min_by_key(|name| {
         // The one that most often stands in.
         scenario
             .file
@@ -77,8 +88,7 @@ fn down_too(scenario: &Scenario) -> Option<(Variant, Scenario)> {
             .unwrap_or(usize::MAX)
     })?;
     let mut changed = scenario.clone();
-    let copies =
-        scenario.file.weather.iter().filter(|entry| entry.hits.target.as_ref() == Some(&hit));
+    let copies = scenario.file.weather.iter().filter(|entry| entry.hits == worst.hits);
     let copies: Vec<WeatherSpec> = copies
         .map(|entry| WeatherSpec {
             name: format!("{}-too", entry.name),

@@ -23,6 +23,12 @@ impl WhatIf {
                 log.name, log.requests, log.attempts
             );
         }
+        if let Some(timeline) = &self.timeline {
+            out += &format!(
+                "timeline   {}\nsource     {}\ntraffic    {}\n",
+                timeline.name, timeline.source, timeline.traffic
+            );
+        }
         for (i, policy) in self.policies.iter().enumerate() {
             let role = if i == 0 && self.log.is_some() { ", in force" } else { "" };
             out += &format!(

@@ -4,6 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use windtunnel_policy::Share;
+use windtunnel_policy::text::parse_share;
+
 use super::seed;
 
 #[derive(Args, Debug)]
@@ -56,10 +59,34 @@ pub(in crate::cli) enum WhatIfFormat {
 pub(in crate::cli) struct LogArgs {
     /// A log of attempts: what `--ledger` writes, LiteLLM's standard logging payload, Envoy's access
     /// log or OpenTelemetry spans as JSON Lines, or any table with `--columns`.
-    pub(in crate::cli) log: PathBuf,
+    #[arg(required_unless_present = "timeline", conflicts_with = "timeline")]
+    pub(in crate::cli) log: Option<PathBuf>,
     /// A column mapping: what the columns (or JSON fields) of the log mean.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", requires = "log")]
     pub(in crate::cli) columns: Option<PathBuf>,
+    #[command(flatten)]
+    pub(in crate::cli) timeline: TimelineArgs,
+}
+
+/// Where there is no log: an incident's public course, laid over traffic of one's own.
+#[derive(Args, Debug)]
+pub(in crate::cli) struct TimelineArgs {
+    /// In place of a log: a file of incident timelines, and the name of one where it holds several.
+    #[arg(long, value_name = "FILE[#ID]", requires = "traffic")]
+    pub(in crate::cli) timeline: Option<String>,
+    /// With a timeline: whose calls were hit, a trace (.csv, .jsonl) or a traffic profile.
+    #[arg(long, value_name = "TRACE", requires = "timeline")]
+    pub(in crate::cli) traffic: Option<String>,
+    /// What the columns of the trace are called, as `profile` takes it.
+    #[arg(long, requires = "traffic")]
+    pub(in crate::cli) layout: Option<String>,
+    /// With a timeline: a model card, several times, in the order they are tried. Without it the
+    /// shipped card of the provider that was hit, and those that offer its model elsewhere.
+    #[arg(long = "target", value_name = "CARD", requires = "timeline")]
+    pub(in crate::cli) targets: Vec<String>,
+    /// With a timeline: which share of calls failed at its worst, such as 25%.
+    #[arg(long, value_name = "SHARE", value_parser = parse_share, requires = "timeline")]
+    pub(in crate::cli) severity: Option<Share>,
 }
 
 #[derive(Args, Debug)]

@@ -10,7 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use windtunnel::report::Parts;
 use windtunnel::simulation::Split;
 
-pub(super) use log::{FitArgs, LogArgs, WhatIfArgs, WhatIfFormat};
+pub(super) use log::{FitArgs, LogArgs, TimelineArgs, WhatIfArgs, WhatIfFormat};
 pub(super) use safety::{
     DrillArgs, DrillFormat, ExplainArgs, ExplainFormat, ProofFormat, VerifyArgs, WorstIn,
 };
@@ -65,11 +65,11 @@ pub(super) enum Command {
     /// Tell one request's life in a scenario: every attempt, wait and breaker, and the reason of each
     /// decision.
     Explain(ExplainArgs),
-    /// Make a world of a gateway's attempt log: a scenario, model cards and traffic, as files to read
-    /// and edit.
+    /// Make a world of a gateway's attempt log, or of an incident's timeline: a scenario, model cards
+    /// and traffic, as files to read and edit.
     Fit(FitArgs),
     /// Say what other policies would have done in the world of a gateway's attempt log, and how far
-    /// that can be believed.
+    /// that can be believed; or in an incident of which only the timeline is known.
     WhatIf(WhatIfArgs),
 }
 

@@ -3,11 +3,12 @@
 use crate::page::{KeyFigure, Tone};
 use crate::whatif::figures::Unit;
 use crate::whatif::finding::{Difference, Figure, PolicyFinding, Verdict, WhatIf};
-use crate::whatif::sections::{instead, intervals, reproduced};
+use crate::whatif::sections::{instead, intervals, reproduced, unheld};
 use crate::whatif::words::{difference, figure, plain, unit_of};
 
 pub(super) fn title(found: &WhatIf) -> String {
-    let of = found.log.as_ref().map_or(&found.scenario, |log| &log.name);
+    let timeline = found.timeline.as_ref().map_or(&found.scenario, |timeline| &timeline.name);
+    let of = found.log.as_ref().map_or(timeline, |log| &log.name);
     match found.policies.as_slice() {
         [_, only] => format!("What if `{}` had been in force in {of}?", only.name),
         all => format!("What if one of {} policies had been in force in {of}?", all.len() - 1),
@@ -31,7 +32,8 @@ pub(super) fn asked(found: &WhatIf) -> String {
 
 /// Whether the log is reproduced goes first.
 pub(super) fn answer(found: &WhatIf) -> String {
-    let sentences = reproduced(found).into_iter().chain([instead(found, candidate(found))]);
+    let sentences =
+        reproduced(found).or(unheld(found)).into_iter().chain([instead(found, candidate(found))]);
     sentences.collect::<Vec<_>>().join(" ")
 }
 
@@ -161,24 +163,25 @@ pub(super) fn belief(found: &WhatIf) -> Vec<String> {
         ));
     }
     lines.push(intervals(found));
+    let made_of = found.made_of();
     let cases = found.sensitivity.len();
     let other = found.sensitivity.iter().filter(|case| !case.same_order).count();
     if cases > 0 {
         lines.push(match other {
             0 => format!(
-                "In none of the {cases} worlds that the log cannot tell from this one does another policy \
-                 answer most."
+                "In none of the {cases} worlds that the {made_of} cannot tell from this one does another \
+                 policy answer most."
             ),
             _ => format!(
-                "In {other} of the {cases} worlds that the log cannot tell from this one ANOTHER policy \
-                 answers most."
+                "In {other} of the {cases} worlds that the {made_of} cannot tell from this one ANOTHER \
+                 policy answers most."
             ),
         });
     }
     let open = found.not_identified.len();
     if open > 0 {
         lines.push(format!(
-            "{open} things are not identified by the log; the last section says what is taken instead."
+            "{open} things are not identified by the {made_of}; the last section says what is taken instead."
         ));
     }
     lines.push(
