@@ -4,6 +4,7 @@ use schemars::Schema;
 use windtunnel_policy::config::Policy;
 
 use crate::library::Kind;
+use crate::log::ColumnMap;
 use crate::profile::Profile;
 use crate::scenario::{ModelCard, ScenarioFile};
 use crate::space::SpaceFile;
@@ -21,8 +22,16 @@ pub fn schema(kind: Kind) -> Schema {
 
 /// The schema as a file: indented, with a newline at its end.
 pub fn schema_text(kind: Kind) -> String {
-    let text = serde_json::to_string_pretty(&schema(kind)).expect("a schema is plain JSON");
-    text + "\n"
+    text(&schema(kind))
+}
+
+/// The JSON Schema of a column mapping, as a file.
+pub fn columns_text() -> String {
+    text(&schemars::schema_for!(ColumnMap))
+}
+
+fn text(schema: &Schema) -> String {
+    serde_json::to_string_pretty(schema).expect("a schema is plain JSON") + "\n"
 }
 
 /// The names of the top-level fields of this kind of file.

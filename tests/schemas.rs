@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use windtunnel::check::kind_of;
 use windtunnel::input::{SourceFile, read_yaml};
 use windtunnel::library::{Kind, Shipped, drills, list};
-use windtunnel::schema::{schema, schema_text};
+use windtunnel::log::ColumnMap;
+use windtunnel::schema::{columns_text, schema, schema_text};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -32,8 +33,9 @@ fn shipped(kind: Kind) -> Vec<Shipped> {
 /// To write them anew: `UPDATE_DOCS=1 cargo test --test schemas`.
 #[test]
 fn the_files_in_docs_are_up_to_date() {
-    for kind in Kind::ALL {
-        let (path, text) = (schema_path(kind), schema_text(kind));
+    let kinds = Kind::ALL.map(|kind| (schema_path(kind), schema_text(kind)));
+    let columns = Path::new(ROOT).join("docs/schema/columns.schema.json");
+    for (path, text) in kinds.into_iter().chain([(columns, columns_text())]) {
         if std::env::var_os("UPDATE_DOCS").is_some() {
             std::fs::write(&path, &text).expect("docs/schema can be written");
         }
@@ -67,6 +69,30 @@ fn shipped_files_fit_their_schema_and_tell_editors() {
             assert_eq!(kind_of(&file).expect("it is YAML"), kind, "{}", file.name);
         }
     }
+}
+
+#[test]
+fn the_column_mapping_that_is_shown_fits_its_schema_and_tells_editors() {
+    let name = "docs/examples/columns.yaml";
+    let file = SourceFile::read(&Path::new(ROOT).join(name)).expect("it is there");
+    let comment = "# yaml-language-server: $schema=../schema/columns.schema.json";
+    assert_eq!(file.text.lines().next(), Some(comment));
+    let schema = serde_json::from_str(&columns_text()).expect("a schema is JSON");
+    let validator = jsonschema::validator_for(&schema).expect("the schema is one");
+    let value: serde_json::Value = read_yaml(&file).expect("it is YAML");
+    assert!(validator.is_valid(&value));
+    ColumnMap::read(&file).unwrap_or_else(|e| panic!("{e}"));
+    for (good, bad) in [("rows: attempts", "rows: calls"), ("  class:", "  clas:")] {
+        let text = file.text.replacen(good, bad, 1);
+        let changed = SourceFile { text, ..file.clone() };
+        let value = read_yaml::<serde_json::Value>(&changed).expect("it is YAML");
+        assert!(!validator.is_valid(&value), "{bad}");
+        assert!(ColumnMap::read(&changed).is_err(), "{bad}");
+    }
+    let shown =
+        std::fs::read_to_string(Path::new(ROOT).join("docs/what-if.md")).expect("it is there");
+    let body = file.text.split_once("time_unit").expect("it begins so").1;
+    assert!(shown.contains(body), "docs/what-if.md shows another mapping than {name}");
 }
 
 #[test]

@@ -42,6 +42,8 @@ impl Again {
         again.0.extend(args.log.log.iter().map(|log| quoted(&log.display().to_string())));
         let columns = args.log.columns.iter();
         columns.for_each(|path| again.option("--columns", &path.display().to_string()));
+        let counters = args.log.counters.iter();
+        counters.for_each(|path| again.option("--counters", &path.display().to_string()));
         let timeline = &args.log.timeline;
         timeline.timeline.iter().for_each(|named| again.option("--timeline", named));
         timeline.traffic.iter().for_each(|named| again.option("--traffic", named));

@@ -7,7 +7,7 @@ use windtunnel::input::{InputError, did_you_mean, read_yaml};
 use windtunnel::library::{Kind, drills, find, list as shipped};
 use windtunnel::profile::About;
 use windtunnel::scenario::{TraceColumns, TraceLayout};
-use windtunnel::schema::schema_text;
+use windtunnel::schema::{columns_text, schema_text};
 use windtunnel::trace::read_trace;
 
 use super::args::{ProfileArgs, SchemaKind};
@@ -72,6 +72,10 @@ pub(super) fn schema(kind: SchemaKind) -> Outcome {
         SchemaKind::Model => Kind::Card,
         SchemaKind::Profile => Kind::Profile,
         SchemaKind::Space => Kind::Space,
+        SchemaKind::Columns => {
+            print(&columns_text())?;
+            return Ok(0);
+        }
     };
     print(&schema_text(kind))?;
     Ok(0)

@@ -4,8 +4,8 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use windtunnel::fit::{Evidence, Fit, FittedFile};
-use windtunnel::input::{InputError, SourceFile};
-use windtunnel::log::{self, ColumnMap, Read};
+use windtunnel::input::{InputError, SourceFile, open};
+use windtunnel::log::{self, ANYWHERE, ColumnMap, Format, Read, Shows};
 use windtunnel::timeline::Hypothesis;
 
 use super::Outcome;
@@ -72,18 +72,40 @@ fn read(path: &Path, args: &LogArgs, world: &str) -> Result<Recorded, InputError
     let map = map.as_ref().map(ColumnMap::read).transpose()?;
     let format = log::detect(path, map)?;
     let name = path.display().to_string();
-    let file = std::fs::File::open(path)
-        .map_err(|error| InputError::new(&name, format!("cannot be read: {error}")))?;
+    let file = open(path)?;
     let mut evidence = Evidence::new();
     let from = BufReader::with_capacity(1 << 20, file);
-    let read = log::read(&name, from, format, |request| evidence.take(&request))?;
+    let mut read = log::read(&name, from, format, |request| evidence.take(&request))?;
     evidence.finish();
+    match &args.counters {
+        Some(path) => count(path, &mut read, &mut evidence)?,
+        None if read.names.targets.iter().any(|target| target.name == ANYWHERE) => {
+            return Err(InputError::new(&name, "does not say where requests went")
+                .fix("name its column in `target`, or give `--counters FILE`"));
+        }
+        None => {}
+    }
     if !evidence.has_attempts() {
         return Err(InputError::new(&name, "holds requests, but no attempt that was sent")
             .fix("a fit needs to see what providers answered"));
     }
     let fit = Fit::of(world, &leaf(path).unwrap_or_default(), &read, &evidence);
     Ok(Recorded { read, evidence, fit })
+}
+
+/// Takes counters beside the log.
+fn count(path: &Path, read: &mut Read, evidence: &mut Evidence) -> Result<(), InputError> {
+    if read.shows == Shows::EveryAttempt
+        && matches!(read.format, Format::Ledger { .. } | Format::Mapped { .. })
+    {
+        return Err(InputError::new("--counters", "the log shows every attempt by itself")
+            .fix("leave it out, or say `rows: requests` in the column mapping"));
+    }
+    let name = path.display().to_string();
+    let counters = log::read_counters(&name, BufReader::new(open(path)?), &mut read.names)?;
+    evidence.count(&counters, &read.names);
+    read.counters = Some(counters);
+    Ok(())
 }
 
 /// Writes the files below a folder: all of them are opened before the first is put in its place.
@@ -113,7 +135,7 @@ pub(super) fn write_all(
 impl LogArgs {
     /// The files that are read.
     pub(super) fn files(&self) -> Vec<PathBuf> {
-        let own = [&self.log, &self.columns].into_iter().flatten().cloned();
+        let own = [&self.log, &self.columns, &self.counters].into_iter().flatten().cloned();
         own.chain(self.timeline.files()).collect()
     }
 }

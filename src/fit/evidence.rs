@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use windtunnel_policy::outcome::{FailureClass, Phase};
 
 use super::cells::Cells;
+use super::counted::FromCounters;
 use super::lived::Lived;
 use super::regression::Moments;
 use crate::log::{Attempt, End, Request};
@@ -39,6 +40,11 @@ pub struct Evidence {
     pub(super) attempts: u64,
     /// Requests that a layer above sent again.
     pub(super) resent: u64,
+    /// Requests of which the log says how many attempts there were, and attempts that it does not show.
+    pub(super) told_tries: u64,
+    pub(super) unseen: u64,
+    /// What was taken from counters.
+    pub(super) counted: Option<FromCounters>,
 }
 
 /// A kind of failure.
@@ -195,8 +201,20 @@ impl Evidence {
             let anew = !request.resent && sent[..i].iter().all(|b| b.target != attempt.target);
             let again =
                 i > 0 && sent[i - 1].target == attempt.target && is_the_targets(sent[i - 1]);
-            entry(&mut self.targets, attempt.target).take(attempt, anew, again);
+            let at = entry(&mut self.targets, attempt.target);
+            match request
+                .tries
+                .map_or(0, |tries| u64::from(tries).saturating_sub(sent.len() as u64))
+            {
+                0 => at.take(attempt, anew, again, true),
+                unseen => at.take_last(attempt, unseen, !request.resent),
+            }
         }
+        self.told_tries += u64::from(request.tries.is_some());
+        let tries = request.tries.map_or(0, u64::from);
+        let unseen = tries.saturating_sub(sent.len() as u64);
+        self.unseen += unseen;
+        self.attempts += unseen;
         entry(&mut self.classes, request.class).take(request);
         self.lived.take(request);
     }
@@ -243,7 +261,32 @@ fn is_the_targets(attempt: &Attempt) -> bool {
 }
 
 impl AtTarget {
-    fn take(&mut self, attempt: &Attempt, anew: bool, again: bool) {
+    /// Takes the last of several attempts whose others are known by their number alone: they failed, are
+    /// taken for server errors here, and their times are in that of the last.
+    fn take_last(&mut self, attempt: &Attempt, unseen: u64, demand: bool) {
+        self.take(attempt, false, false, false);
+        let kind = Kind {
+            class: FailureClass::ServerError,
+            status: 500,
+            phase: Phase::BeforeHeaders,
+            hang: false,
+        };
+        let place = 1 + self.place_of(kind);
+        let failed = u64::from(is_the_targets(attempt));
+        let minute = self.minutes.entry(attempt.sent_us / MINUTE_US).or_default();
+        if demand {
+            let length = minute.outcomes.len().max(place + 1);
+            minute.outcomes.resize(length, 0);
+            minute.outcomes[place] += 1;
+        }
+        minute.again[0] += unseen;
+        minute.again[1] += unseen - 1 + failed;
+        minute.let_in[0] += unseen;
+        self.totals.attempts += unseen;
+    }
+
+    /// Takes an attempt; one that is not `timed` tells nothing of times.
+    fn take(&mut self, attempt: &Attempt, anew: bool, again: bool, timed: bool) {
         let took = attempt.ended_us - attempt.sent_us;
         let of_target = is_the_targets(attempt);
         let complete = attempt.failure.is_none() && !attempt.cancelled;
@@ -275,6 +318,10 @@ impl AtTarget {
             minute.let_in[0] += 1;
             minute.let_in[1] += u64::from(attempt.input) + u64::from(attempt.output);
         }
+        self.totals.take(attempt, complete, of_target);
+        if !timed {
+            return;
+        }
         let block = self.blocks.entry(attempt.sent_us / MINUTE_US / BLOCK).or_default();
         if let Some(first) = first_output(attempt) {
             let log = libm::log(first.max(1) as f64);
@@ -301,7 +348,6 @@ impl AtTarget {
         if of_target && !attempt.cancelled && attempt.phase == Phase::BeforeHeaders {
             block.failing.add(took);
         }
-        self.totals.take(attempt, complete, of_target);
     }
 
     /// The position of this attempt's kind of failure.
@@ -309,7 +355,11 @@ impl AtTarget {
         let hang = attempt.cancelled && attempt.phase != Phase::AfterOutput;
         let phase = if hang { Phase::BeforeHeaders } else { attempt.phase };
         let class = attempt.failure.unwrap_or(FailureClass::Unknown);
-        let kind = Kind { class, status: attempt.status, phase, hang };
+        self.place_of(Kind { class, status: attempt.status, phase, hang })
+    }
+
+    /// The position of a kind of failure.
+    pub(super) fn place_of(&mut self, kind: Kind) -> usize {
         let known = self.kinds.iter().position(|known| *known == kind);
         match known {
             Some(known) => known,

@@ -72,7 +72,7 @@ impl Lived {
         let answer = answer(request);
         let totals = entry(&mut self.classes, request.class);
         totals.received += 1;
-        totals.attempts += sent.count() as u64;
+        totals.attempts += tries(request);
         totals.cost += u128::from(cost);
         let useful = answer.map_or(0, |(attempt, _)| attempt.cost_pico.unwrap_or(0));
         totals.wasted += u128::from(cost - useful);
@@ -86,8 +86,21 @@ impl Lived {
         };
         match (request.action, request.resent) {
             (Some(action), true) => self.resent(action, closed),
+            // Which action it belongs to is not known: it is no request of its own.
+            (None, true) => {}
             (Some(action), false) if closed.answered.is_none() => self.wait(action, closed),
             _ => self.count(closed),
+        }
+    }
+
+    /// Shares attempts that counters saw among the classes, by their requests.
+    pub(super) fn share_attempts(&mut self, attempts: u64) {
+        let received: u64 = self.classes.iter().map(|class| class.received).sum();
+        let mut left = (attempts, received);
+        for class in &mut self.classes {
+            let part = u128::from(left.0) * u128::from(class.received) / u128::from(left.1.max(1));
+            class.attempts = u64::try_from(part).unwrap_or(u64::MAX);
+            left = (left.0 - class.attempts, left.1 - class.received);
         }
     }
 
@@ -158,6 +171,12 @@ impl Lived {
     }
 }
 
+/// Attempts of a request, those that its log does not show included.
+fn tries(request: &Request) -> u64 {
+    let shown = request.attempts.iter().filter(|attempt| attempt.was_sent).count() as u64;
+    shown.max(request.tries.map_or(0, u64::from))
+}
+
 /// The attempt that answered, and how; none where there is no answer.
 fn answer(request: &Request) -> Option<(&Attempt, Answer)> {
     if !matches!(request.end, End::Answered | End::Refused) {
@@ -168,6 +187,7 @@ fn answer(request: &Request) -> Option<(&Attempt, Answer)> {
     let position = position.or(request.attempts.len().checked_sub(1))?;
     let attempt = &request.attempts[position];
     let by = match position.checked_sub(1).map(|before| &request.attempts[before]) {
+        None if request.tries.is_some_and(|tries| tries > 1) => By::Retry,
         None => By::First,
         Some(_) if attempt.substituted => By::Substitution,
         Some(before) if before.target == attempt.target => By::Retry,

@@ -12,6 +12,7 @@
 //! said ([`Fit::said`]).
 
 mod cells;
+mod counted;
 mod evidence;
 pub(crate) mod files;
 pub(crate) mod flow;
@@ -37,7 +38,7 @@ pub use phases::Phase;
 pub use resample::Refit;
 pub use stick::StickFit;
 
-use crate::log::{Format, Read, TargetName};
+use crate::log::{Format, Read, Shows, TargetName};
 use crate::record::{IntervalTotals, RunTotals};
 use evidence::{Ask, MINUTE_US};
 use parameters::Parameters;
@@ -66,6 +67,11 @@ pub struct Fit {
     interval_us: u64,
     dated: bool,
     blind_to: Vec<String>,
+    shows: Shows,
+    /// How many attempts there were is said of every request.
+    tells_tries: bool,
+    unseen: u64,
+    counters: Option<(String, counted::FromCounters)>,
     targets: Vec<TargetFit>,
     classes: Vec<ClassFit>,
 }
@@ -168,6 +174,13 @@ impl Fit {
             interval_us,
             dated: origin_us > 0,
             blind_to: read.format.blind_to(),
+            shows: read.shows,
+            tells_tries: evidence.told_tries > 0 && evidence.told_tries == evidence.requests,
+            unseen: evidence.unseen,
+            counters: read
+                .counters
+                .as_ref()
+                .and_then(|counters| Some((counters.name.clone(), evidence.counted?))),
             targets,
             classes,
         }
@@ -176,6 +189,22 @@ impl Fit {
     /// Requests before this, in µs from the scenario's start, do not count.
     pub fn warm_up_us(&self) -> u64 {
         self.warm_up_us
+    }
+
+    /// Whether the log shows this measure of the policy that was in force.
+    pub fn tells(&self, measure: &str) -> bool {
+        let every = self.shows == Shows::EveryAttempt;
+        match measure {
+            "raw_success" => every || self.tells_tries,
+            "attempts_per_request" => every || self.tells_tries || self.counters.is_some(),
+            "added_latency_p99" => every,
+            _ => true,
+        }
+    }
+
+    /// Whether the log, or counters beside it, show every attempt at every target.
+    pub fn tells_targets(&self) -> bool {
+        self.shows == Shows::EveryAttempt || self.counters.is_some()
     }
 
     /// Length of an interval of the timeline, µs.

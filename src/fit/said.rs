@@ -3,7 +3,7 @@
 use super::files::{SLOTS, stamp, us};
 use super::phases::Phase;
 use super::{Fit, TargetFit};
-use crate::log::Read;
+use crate::log::{Read, Shows, UnusableRows};
 
 /// Phases of one target that are told one by one.
 const MOST_TOLD: usize = 12;
@@ -12,6 +12,7 @@ impl Fit {
     /// What the log cannot tell, and what was taken instead; one sentence each.
     pub fn said(&self) -> Vec<String> {
         let mut said = self.blind_to.clone();
+        self.said_of_attempts(&mut said);
         if self.resent > 0 {
             said.push(format!(
                 "{} requests were sent again by a layer above the gateway: they are no demand of their own, and the fitted world has no such layer",
@@ -48,6 +49,37 @@ impl Fit {
             self.said_of(target, &mut said);
         }
         said
+    }
+
+    /// Which attempts were not seen, and what stands for them.
+    fn said_of_attempts(&self, said: &mut Vec<String>) {
+        if self.shows == Shows::LastAttempt {
+            said.push("the log shows one row for each request: attempts before the last are not seen, an answer after a retry looks like a slow one, and who is tried first is taken from who was asked last".into());
+            said.push(match &self.counters {
+                Some((name, _)) => format!(
+                    "attempts and failures by minute are those that {name} counts: second tries, which fail more often, are among them, so failing shares are upper bounds; how far failures stick to their request is not identified"
+                ),
+                None if self.tells_tries => "how many attempts there were is told of each request: those before the last are taken for server errors at the target of the last".into(),
+                None => "failures that a retry recovered are missing: failing shares of targets are lower bounds; `--counters` takes counts by minute of them".into(),
+            });
+        }
+        if self.unseen > 0 && !self.tells_tries {
+            said.push(format!(
+                "{} attempts are told as a number alone: they are taken for server errors at the target of the last",
+                self.unseen
+            ));
+        }
+        let Some((name, counted)) = &self.counters else { return };
+        if counted.anywhere {
+            said.push("the log does not say where requests went: times are those of all requests together, for each target; whoever was asked most is taken for the first".into());
+        }
+        if counted.outside > 0 {
+            said.push(format!(
+                "{} of {} minutes that {name} counts lie before or after the log and are left out",
+                counted.outside,
+                counted.outside + counted.within
+            ));
+        }
     }
 
     fn said_of(&self, target: &TargetFit, said: &mut Vec<String>) {
@@ -96,17 +128,10 @@ impl Fit {
             "{}: {} rows, {} requests, {} attempts\n",
             self.log, read.rows, self.requests, self.attempts
         );
-        if read.unusable.count() > 0 {
-            out += &format!("{} rows cannot be used:\n", read.unusable.count());
-            for (why, seen) in read.unusable.iter() {
-                let example = windtunnel_policy::text::escaped(&seen.example);
-                out += &format!(
-                    "  {} × {}, first in line {}: {example}\n",
-                    seen.count,
-                    why.words(),
-                    seen.line
-                );
-            }
+        out += &unusable_text(&read.unusable);
+        if let Some(counters) = &read.counters {
+            out += &format!("{}: {} rows\n", counters.name, counters.rows);
+            out += &unusable_text(&counters.unusable);
         }
         for target in &self.targets {
             out += &self.target_text(target);
@@ -206,6 +231,24 @@ impl Fit {
         }
         format!("{}:{:02}", minute / 60, minute % 60)
     }
+}
+
+/// Rows that cannot be used, by reason.
+fn unusable_text(unusable: &UnusableRows) -> String {
+    if unusable.count() == 0 {
+        return String::new();
+    }
+    let mut out = format!("{} rows cannot be used:\n", unusable.count());
+    for (why, seen) in unusable.iter() {
+        let example = windtunnel_policy::text::escaped(&seen.example);
+        out += &format!(
+            "  {} × {}, first in line {}: {example}\n",
+            seen.count,
+            why.words(),
+            seen.line
+        );
+    }
+    out
 }
 
 fn evidence(phase: &Phase) -> String {

@@ -16,7 +16,8 @@ pub(crate) use naming::check_name;
 pub use nearest::{did_you_mean, nearest};
 pub use place::Place;
 pub use source::SourceFile;
-pub(crate) use source::{open, plain};
+pub use source::open;
+pub(crate) use source::plain;
 pub use yaml::read_yaml;
 
 /// The fields at the top of a YAML file; none where it is no map.

@@ -73,7 +73,7 @@ impl SourceFile {
 ///
 /// # Errors
 /// The file is missing, unreadable or a directory.
-pub(crate) fn open(path: &Path) -> Result<File, InputError> {
+pub fn open(path: &Path) -> Result<File, InputError> {
     let name = path.display().to_string();
     let refuse = |e: std::io::Error| match e.kind() {
         std::io::ErrorKind::NotFound => {

@@ -40,8 +40,9 @@ pub fn detect(path: &Path, map: Option<ColumnMap>) -> Result<Format, InputError>
     } else if ours(&|column| first.split(',').any(|name| name.trim() == column)) {
         return Ok(Format::Ledger { json });
     }
-    Err(InputError::new(name, "is a log in no format that is known by itself")
-        .fix("say what its columns mean with `--columns MAP.yaml`; docs/what-if.md shows one"))
+    Err(InputError::new(name, "is a log in no format that is known by itself").fix(
+        "say what its columns mean with `--columns MAP.yaml`; docs/examples/columns.yaml is one",
+    ))
 }
 
 fn first_line(path: &Path) -> Result<String, InputError> {

@@ -7,11 +7,11 @@ use windtunnel_policy::outcome::FailureClass;
 use super::litellm::tokens;
 use super::row::Row;
 use super::values::{date_time, text, whole};
-use super::{End, Unusable, mapped};
+use super::{Unusable, mapped};
 
 /// What is said of the format.
 pub(super) const BLIND_TO: [&str; 4] = [
-    "Envoy's access log shows the last upstream attempt only, unless upstream logging is on: failures that a retry recovered are missing, so the failing share of targets is a lower bound and stickiness is not identified",
+    "Envoy's access log says that a request was sent again by an SDK or application only in fields `idempotency_key`, `x_stainless_retry_count` or `prompt_hash`: without them such requests count as demand",
     "Envoy does not log the first output or headers: an answer's time is laid on its first token",
     "Envoy does not log bills: prices are zero until you put them into the cards",
     "Envoy does not log deadlines or groups: roles are taken from the order of use",
@@ -19,6 +19,14 @@ pub(super) const BLIND_TO: [&str; 4] = [
 
 const STATUS: [&str; 2] = ["response_code", "status"];
 const SPAN: [&str; 2] = ["duration", "duration_ms"];
+/// What operators call `%UPSTREAM_REQUEST_ATTEMPT_COUNT%` and headers of the request. Official SDKs send
+/// how often they sent it before.
+const ATTEMPTS: [&str; 3] =
+    ["upstream_request_attempt_count", "x_envoy_attempt_count", "x-envoy-attempt-count"];
+const ACTION: [&str; 2] = ["idempotency_key", "idempotency-key"];
+const RESENT: [&str; 3] =
+    ["x_stainless_retry_count", "x-stainless-retry-count", "stainless_retry_count"];
+const LIKENESS: [&str; 2] = ["prompt_hash", "prompt-hash"];
 
 /// Whether an object is such an entry.
 pub(super) fn is_entry(object: &Value) -> bool {
@@ -52,6 +60,10 @@ pub(super) fn row(object: &Value) -> Result<Row, Unusable> {
         status: Some(status),
         input: whole(object, "genai_tokens_input")?.map(tokens),
         output: whole(object, "genai_tokens_output")?.map(tokens),
+        tries: first(&ATTEMPTS).and_then(|count| count.parse().ok()),
+        action: first(&ACTION),
+        resent: first(&RESENT).and_then(|count| count.parse().ok()).map(|times: u32| times > 0),
+        likeness: first(&LIKENESS),
         ..Row::default()
     };
     let flags = first(&["response_flags"]).unwrap_or_default();
@@ -73,11 +85,6 @@ pub(super) fn row(object: &Value) -> Result<Row, Unusable> {
     if row.cancelled {
         row.status = Some(0);
     }
-    row.end = match row.failure {
-        None => Some(End::Answered),
-        Some(FailureClass::CallerCancelled) => Some(End::Cancelled),
-        Some(FailureClass::ClientInvalid | FailureClass::GatewayDenied) => Some(End::Invalid),
-        Some(_) => Some(End::Failed),
-    };
+    row.end = Some(mapped::end_by(row.failure));
     Ok(row)
 }

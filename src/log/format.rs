@@ -1,6 +1,6 @@
 //! How logs are written, and what each way cannot show.
 
-use super::{ColumnMap, envoy, litellm, otlp};
+use super::{ColumnMap, RowsAre, Shows, envoy, litellm, otlp};
 
 /// How a log is written.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -43,6 +43,15 @@ impl Format {
     /// Whether the rows of a request follow one another.
     pub(super) fn keeps_requests_together(&self) -> bool {
         matches!(self, Format::Ledger { .. })
+    }
+
+    /// Which attempts such a log shows, of whose requests some have `several` rows or none has.
+    pub(super) fn shows(&self, several: bool) -> Shows {
+        match self {
+            Format::Mapped { map, .. } if map.rows == RowsAre::Requests => Shows::LastAttempt,
+            Format::LiteLlm | Format::Envoy if !several => Shows::LastAttempt,
+            _ => Shows::EveryAttempt,
+        }
     }
 
     /// What such a log does not show, one sentence each, and what is done about it.

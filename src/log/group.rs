@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use windtunnel_policy::outcome::{FailureClass, Phase};
 
+use super::resend::FailedLately;
 use super::row::Row;
 use super::{Attempt, End, MOST_NAMES, Names, Request, TargetName, Unusable, UnusableRows};
 use crate::draw::NameHash;
 
 /// Rows of one request stand at most so far apart; so many actions are remembered.
-const MEMORY: u64 = 100_000;
+pub(super) const MEMORY: u64 = 100_000;
 
 /// A longer span is a mistake in the unit of time.
 const LONGEST_US: u64 = 400 * 86_400 * 1_000_000;
@@ -25,12 +26,16 @@ pub(super) struct Grouper {
     /// Requests by the row they were opened with.
     order: VecDeque<(u64, u64)>,
     actions: Actions,
+    failed: FailedLately,
+    /// Some request has several attempts.
+    several: bool,
     names: Interned,
     unusable: UnusableRows,
 }
 
 struct Open {
     request: Request,
+    likeness: Option<u64>,
     /// The row ended it in words, or one of its attempts did.
     told: bool,
     /// Hints waited for before an attempt, by position of that attempt.
@@ -48,6 +53,8 @@ impl Grouper {
             open: BTreeMap::new(),
             order: VecDeque::new(),
             actions: Actions::default(),
+            failed: FailedLately::default(),
+            several: false,
             names: Interned::default(),
             unusable: UnusableRows::default(),
         }
@@ -78,12 +85,12 @@ impl Grouper {
         }
     }
 
-    /// Hands on what is still open.
-    pub(super) fn finish(mut self, take: &mut impl FnMut(Request)) -> (Names, UnusableRows) {
+    /// Hands on what is still open. Also says whether some request had several attempts.
+    pub(super) fn finish(mut self, take: &mut impl FnMut(Request)) -> (Names, UnusableRows, bool) {
         while let Some((_, id)) = self.order.pop_front() {
             self.close(id, take);
         }
-        (self.names.names, self.unusable)
+        (self.names.names, self.unusable, self.several)
     }
 
     fn usable(&mut self, row: &Row) -> Result<(), Unusable> {
@@ -138,6 +145,8 @@ impl Grouper {
         if let (Some(sent), Some(hint)) = (row.sent_us, row.hint_before_us) {
             open.hints.push((sent, hint));
         }
+        request.resent |= row.resent == Some(true);
+        request.tries = request.tries.max(row.tries);
         request.attempts.extend(attempt);
     }
 
@@ -161,8 +170,10 @@ impl Grouper {
                 deadline_us,
                 measured: row.measured.unwrap_or(true),
                 end: End::Failed,
+                tries: None,
                 attempts: Vec::new(),
             },
+            likeness: row.likeness.as_ref().map(|likeness| NameHash::of(likeness).as_u64()),
             told: false,
             hints: Vec::new(),
         }
@@ -199,7 +210,8 @@ impl Grouper {
     }
 
     fn close(&mut self, id: u64, take: &mut impl FnMut(Request)) {
-        let Some(Open { mut request, told, hints }) = self.open.remove(&id) else { return };
+        let Some(open) = self.open.remove(&id) else { return };
+        let Open { mut request, likeness, told, hints } = open;
         request.attempts.sort_by_key(|attempt| (attempt.sent_us, attempt.ended_us));
         for (sent, hint) in hints {
             // The hint waited for is that of the attempt before.
@@ -212,6 +224,10 @@ impl Grouper {
             request.end = end_of(&request.attempts);
         }
         request.arrived_us = request.arrived_us.min(request.closed_us);
+        self.several |= request.attempts.len() > 1;
+        if let (None, Some(likeness)) = (request.action, likeness) {
+            self.failed.see(&mut request, likeness);
+        }
         take(request);
     }
 }

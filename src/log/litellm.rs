@@ -14,11 +14,14 @@ use super::{End, Unusable};
 
 /// What is said of the format.
 pub(super) const BLIND_TO: [&str; 4] = [
-    "LiteLLM may call its failure callback once per request: failures before the last may be missing, and then the failing share is a lower bound",
+    "LiteLLM may call its failure callback for some requests once: failures before the last may be missing, and then the failing share is a lower bound",
     "LiteLLM does not log headers, wait hints or breaker states: none is simulated, and a target that was cooled down is seen as one without traffic",
-    "LiteLLM does not say which request an application sends again: such requests count as demand",
+    "LiteLLM does not say which request an application sends again: one that comes within a minute of a failure with the same cache key, messages or a retry count of an official SDK is taken for it; without those it counts as demand",
     "LiteLLM does not log deadlines or groups: roles are taken from the order of use",
 ];
+
+/// The header in which official SDKs count how often they sent a request before.
+const RETRY_COUNT: &str = "x-stainless-retry-count";
 
 /// Whether an object is such a payload.
 pub(super) fn is_payload(object: &Value) -> bool {
@@ -58,6 +61,8 @@ pub(super) fn row(object: &Value) -> Result<Row, Unusable> {
         output: whole(object, "completion_tokens")?.map(tokens),
         cached: cached.and_then(Value::as_u64).map(tokens),
         cost_pico: dollars(object, "response_cost")?,
+        resent: resent(object),
+        likeness: likeness(object),
         ..Row::default()
     };
     if status == "success" {
@@ -69,6 +74,27 @@ pub(super) fn row(object: &Value) -> Result<Row, Unusable> {
     }
     fail(&mut row, object);
     Ok(row)
+}
+
+/// Whether an official SDK says that it sent the request before: it counts in a header of its own.
+fn resent(object: &Value) -> Option<bool> {
+    let headers = at(object, "metadata.requester_custom_headers")?.as_object()?;
+    let count = headers.iter().find(|(name, _)| name.eq_ignore_ascii_case(RETRY_COUNT))?.1;
+    count.as_str()?.trim().parse().ok().map(|times: u32| times > 0)
+}
+
+/// What requests for the same thing share: the key of LiteLLM's own cache, or the messages.
+fn likeness(object: &Value) -> Option<String> {
+    let who = text(object, "end_user").unwrap_or_default();
+    if let Some(key) = text(object, "cache_key").filter(|key| !key.contains("OFF")) {
+        return Some(format!("{who} {key}"));
+    }
+    let messages = at(object, "messages")?;
+    let shown = messages.to_string();
+    // Where people keep messages out of their logs, all of them are alike.
+    let says = !matches!(messages.as_array(), Some(list) if list.is_empty());
+    (says && !shown.contains("redacted"))
+        .then(|| format!("{who} {} {shown}", text(object, "model_group").unwrap_or_default()))
 }
 
 fn fail(row: &mut Row, object: &Value) {

@@ -8,7 +8,7 @@ use windtunnel_policy::text::scaled;
 
 use super::mapping::Columns;
 use super::row::Row;
-use super::{ColumnMap, End, Unusable};
+use super::{ANYWHERE, ColumnMap, End, RowsAre, Unusable};
 use crate::trace::cells;
 use crate::trace::layout::TimeUnit;
 
@@ -25,13 +25,31 @@ pub(super) trait Cells {
 pub(super) fn row(cells: &impl Cells, map: &ColumnMap) -> Result<Row, Unusable> {
     let read = Reader { cells, time: unit(&map.time_unit), span: unit(&map.duration_unit) };
     let columns = &map.columns;
-    if columns.ours.is_some() { ours(&read, columns) } else { theirs(&read, columns) }
+    if columns.ours.is_some() {
+        ours(&read, columns)
+    } else {
+        theirs(&read, columns, map.rows == RowsAre::Requests)
+    }
 }
 
 /// What a mapped table says.
-fn theirs<C: Cells>(read: &Reader<'_, C>, columns: &Columns) -> Result<Row, Unusable> {
+fn theirs<C: Cells>(
+    read: &Reader<'_, C>,
+    columns: &Columns,
+    requests: bool,
+) -> Result<Row, Unusable> {
     let mut row = common(read, columns)?;
-    row.target = Some(read.must(&columns.target)?.into_owned());
+    let target = columns.target.as_deref();
+    row.target = match requests {
+        // Some requests are sent nowhere.
+        true => read.optional(&columns.target).map(Cow::into_owned),
+        false => Some(read.must(target.unwrap_or_default())?.into_owned()),
+    };
+    if target.is_none() {
+        row.target = Some(ANYWHERE.to_owned());
+    }
+    row.tries = read.whole(&columns.attempts)?.map(|n| u32::try_from(n).unwrap_or(u32::MAX));
+    row.likeness = read.optional(&columns.fingerprint).map(Cow::into_owned);
     let sent = read.time(&columns.sent)?;
     row.sent_us = Some(sent.ok_or_else(|| Unusable::Missing(columns.sent.clone()))?);
     row.ended_us = match (&columns.ended, &columns.took) {
@@ -52,7 +70,22 @@ fn theirs<C: Cells>(read: &Reader<'_, C>, columns: &Columns) -> Result<Row, Unus
     if row.failure.is_none() {
         row.failure = failure_by_status(&row);
     }
+    if requests {
+        row.not_sent = row.target.is_none();
+        row.end = Some(end_by(row.failure));
+    }
     Ok(row)
+}
+
+/// How a request ended whose last attempt failed so, or not at all.
+pub(super) fn end_by(failure: Option<FailureClass>) -> End {
+    match failure {
+        None => End::Answered,
+        Some(FailureClass::Refusal | FailureClass::ContentPolicy) => End::Refused,
+        Some(FailureClass::CallerCancelled) => End::Cancelled,
+        Some(FailureClass::ClientInvalid | FailureClass::GatewayDenied) => End::Invalid,
+        Some(_) => End::Failed,
+    }
 }
 
 /// What our ledger says.
@@ -72,7 +105,7 @@ fn ours<C: Cells>(read: &Reader<'_, C>, columns: &Columns) -> Result<Row, Unusab
         row.arrived_us = row.arrived_us.or(row.closed_us);
         return Ok(row);
     }
-    row.target = Some(read.must(&columns.target)?.into_owned());
+    row.target = Some(read.must("target")?.into_owned());
     for (column, time) in [
         (&columns.sent, &mut row.sent_us),
         (columns.ended.as_ref().unwrap_or(&columns.sent), &mut row.ended_us),

@@ -14,23 +14,38 @@ pub struct ColumnMap {
     /// Unit of the columns that hold durations: `s`, `ms` or `us`.
     #[serde(default = "seconds")]
     pub duration_unit: String,
+    /// What a row stands for.
+    #[serde(default)]
+    pub rows: RowsAre,
     /// Names of the columns (or JSON fields).
     pub columns: Columns,
+}
+
+/// What a row stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RowsAre {
+    /// One attempt at a target.
+    #[default]
+    Attempts,
+    /// A whole request: of its attempts the last is seen, if any.
+    Requests,
 }
 
 fn seconds() -> String {
     "s".into()
 }
 
-/// Names of the columns. One row is one attempt.
+/// Names of the columns.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Columns {
     /// What all attempts of one request share.
     pub request: String,
-    /// Where the attempt went.
-    pub target: String,
-    /// When it was sent.
+    /// Where the attempt went; of rows that are requests the last, and absent where nobody knows.
+    #[serde(default)]
+    pub target: Option<String>,
+    /// When it was sent; of rows that are requests, when it arrived.
     pub sent: String,
     /// When it ended; or give `took`.
     #[serde(default)]
@@ -44,6 +59,13 @@ pub struct Columns {
     /// How often it had been sent before; 0 for the first time.
     #[serde(default)]
     pub resent: Option<String>,
+    /// What two requests for the same thing share, such as a hash of the prompt: one that comes within a
+    /// minute of a failure of the same is that one, sent again. Not needed with `action`.
+    #[serde(default)]
+    pub fingerprint: Option<String>,
+    /// Of rows that are requests: how many attempts it took.
+    #[serde(default)]
+    pub attempts: Option<String>,
     /// Route class.
     #[serde(default)]
     pub class: Option<String>,
@@ -125,6 +147,17 @@ impl ColumnMap {
             let message = "name either `ended` or `took`";
             return Err(at.key("columns").error(message).fix("a row needs its end, once"));
         }
+        let attempts = map.rows == RowsAre::Attempts;
+        if attempts && map.columns.target.is_none() {
+            let error = at.key("columns").key("target").error("is missing");
+            return Err(
+                error.fix("name it, or say `rows: requests` where a row is a whole request")
+            );
+        }
+        if attempts && map.columns.attempts.is_some() {
+            let error = at.key("columns").key("attempts").error("is of rows that are requests");
+            return Err(error.fix("say `rows: requests`, or leave it out"));
+        }
         Ok(map)
     }
 
@@ -134,14 +167,17 @@ impl ColumnMap {
         ColumnMap {
             time_unit: "s".into(),
             duration_unit: "s".into(),
+            rows: RowsAre::Attempts,
             columns: Columns {
                 request: "request".into(),
-                target: "target".into(),
+                target: some("target"),
                 sent: "sent_s".into(),
                 ended: some("ended_s"),
                 took: None,
                 action: some("correlation"),
                 resent: None,
+                fingerprint: None,
+                attempts: None,
                 class: some("class"),
                 provider: some("provider"),
                 model: some("model"),
@@ -167,6 +203,8 @@ impl ColumnMap {
     pub(super) fn named(&self) -> impl Iterator<Item = &str> {
         let c = &self.columns;
         let optional = [
+            &c.fingerprint,
+            &c.attempts,
             &c.ended,
             &c.took,
             &c.action,
@@ -188,15 +226,17 @@ impl ColumnMap {
             &c.output_tokens,
             &c.cost,
         ];
-        let must = [&c.request, &c.target, &c.sent].into_iter().map(String::as_str);
-        must.chain(optional.into_iter().flatten().map(String::as_str))
+        let first = [Some(&c.request), c.target.as_ref(), Some(&c.sent)];
+        let all = first.into_iter().flatten().chain(optional.into_iter().flatten());
+        all.map(String::as_str)
     }
 
     pub(super) fn blind_to(&self) -> Vec<String> {
         let columns = &self.columns;
+        let known = [&columns.action, &columns.fingerprint, &columns.resent];
         let without = [
             (
-                &columns.action,
+                known.into_iter().find(|column| column.is_some()).unwrap_or(&None),
                 "requests that an SDK or application sends again are not recognised: demand may be counted too high",
             ),
             (

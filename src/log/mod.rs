@@ -7,6 +7,7 @@
 //! - `mapped` reads tables by a column mapping; our own ledger is one of them;
 //! - `group` makes requests of rows, in whatever order they stand.
 
+mod counters;
 mod detect;
 mod envoy;
 mod format;
@@ -16,6 +17,7 @@ mod litellm;
 mod mapped;
 mod mapping;
 mod otlp;
+mod resend;
 mod row;
 mod tabular;
 
@@ -26,9 +28,10 @@ use std::io::BufRead;
 
 use windtunnel_policy::outcome::{FailureClass, Phase};
 
+pub use counters::{Counted, Counters, FailedWith, read_counters};
 pub use detect::detect;
 pub use format::Format;
-pub use mapping::{ColumnMap, Columns};
+pub use mapping::{ColumnMap, Columns, RowsAre};
 pub use unusable::{Unusable, UnusableRows};
 
 use crate::input::InputError;
@@ -114,6 +117,8 @@ pub struct Request {
     pub measured: bool,
     /// How it ended.
     pub end: End,
+    /// How many attempts there were, where the log says so and does not show them.
+    pub tries: Option<u32>,
     /// By sending time.
     pub attempts: Vec<Attempt>,
 }
@@ -140,11 +145,27 @@ pub struct Names {
     pub classes: Vec<String>,
 }
 
+/// Which attempts of a request a log shows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Shows {
+    /// All of them.
+    EveryAttempt,
+    /// The last alone.
+    LastAttempt,
+}
+
+/// The target of a log that does not say where requests went.
+pub const ANYWHERE: &str = "*";
+
 /// What was read, apart from the requests.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Read {
     /// How the log is written.
     pub format: Format,
+    /// Which attempts it shows.
+    pub shows: Shows,
+    /// Counters that were read beside it.
+    pub counters: Option<Counters>,
     /// Whom and what it names.
     pub names: Names,
     /// Rows in it, without a header.
@@ -193,7 +214,7 @@ pub fn read(
         Format::Envoy => json_lines::each_object(name, from, envoy::row, &mut on_row)?,
         Format::Otlp { whole } => json_lines::each_batch(name, from, *whole, &mut on_row)?,
     }
-    let (names, unusable) = grouper.finish(&mut take);
+    let (names, unusable, several) = grouper.finish(&mut take);
     if rows == 0 {
         return Err(InputError::new(name, "holds no rows").fix("a log needs at least one attempt"));
     }
@@ -203,5 +224,6 @@ pub fn read(
             .map_or(String::new(), |(why, seen)| format!("; line {}: {}", seen.line, why.words()));
         return Err(InputError::new(name, format!("none of its {rows} rows can be used{first}")));
     }
-    Ok(Read { format, names, rows, unusable })
+    let shows = format.shows(several);
+    Ok(Read { format, shows, counters: None, names, rows, unusable })
 }

@@ -10,7 +10,7 @@ use super::{Unusable, mapped};
 
 /// What is said of the format.
 pub(super) const BLIND_TO: [&str; 3] = [
-    "spans do not say which request an application sends again: such requests count as demand",
+    "spans say which request is sent again only in the headers `idempotency-key` and `x-stainless-retry-count`: elsewhere one that comes within a minute of a failure in the same trace is taken for it",
     "the conventions have no deadlines or groups: roles are taken from the order of use",
     "bills are seen only where a span has `windtunnel.cost_usd` or `gen_ai.usage.cost`: elsewhere prices are zero until you put them into the cards",
 ];
@@ -64,6 +64,13 @@ fn row(span: &Value) -> Result<Row, Unusable> {
         })?;
         micros(event, "timeUnixNano").ok()
     };
+    let header = |name: &str| {
+        let values = attribute(span, &format!("http.request.header.{name}"))?;
+        // Conventions keep headers as lists.
+        let first = values.get("values").and_then(|values| values.get(0));
+        let text = first.and_then(|value| value.get("stringValue")).unwrap_or(values);
+        as_text(text)
+    };
     let error = named("error.type");
     let failed =
         error.is_some() || span.pointer("/status/code").and_then(as_text).as_deref() == Some("2");
@@ -71,7 +78,7 @@ fn row(span: &Value) -> Result<Row, Unusable> {
         request: format!("{trace}/{}", parent.unwrap_or(own)),
         target: Some(target.ok_or_else(|| missing("server.address"))?),
         provider,
-        model,
+        model: model.clone(),
         region: any(&["windtunnel.region", "cloud.region"]),
         sent_us: Some(micros(span, "startTimeUnixNano")?),
         ended_us: Some(micros(span, "endTimeUnixNano")?),
@@ -84,6 +91,11 @@ fn row(span: &Value) -> Result<Row, Unusable> {
             let dollars: f64 = cost.parse().ok()?;
             (0.0..1e6).contains(&dollars).then(|| libm::round(dollars * 1e12) as u64)
         }),
+        action: header("idempotency-key"),
+        resent: header("x-stainless-retry-count")
+            .and_then(|count| count.parse().ok())
+            .map(|times: u32| times > 0),
+        likeness: Some(format!("{trace} {}", model.unwrap_or_default())),
         ..Row::default()
     };
     if failed {

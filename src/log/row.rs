@@ -12,6 +12,10 @@ pub(super) struct Row {
     pub(super) request: String,
     pub(super) action: Option<String>,
     pub(super) resent: Option<bool>,
+    /// What requests for the same thing share, where the log does not name the action.
+    pub(super) likeness: Option<String>,
+    /// How many attempts there were, where the row stands for all of them.
+    pub(super) tries: Option<u32>,
     pub(super) class: Option<String>,
     /// None where the request was never sent.
     pub(super) target: Option<String>,

@@ -89,7 +89,7 @@ impl Cells for Line<'_> {
     }
 }
 
-fn explain(name: &str, error: &csv::Error) -> InputError {
+pub(super) fn explain(name: &str, error: &csv::Error) -> InputError {
     let line = error.position().map_or(0, csv::Position::line);
     match error.kind() {
         ErrorKind::Io(error) => InputError::new(name, format!("cannot be read: {}", plain(error))),

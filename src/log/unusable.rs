@@ -19,6 +19,8 @@ pub enum Unusable {
     AnotherRun,
     /// It is no call of a model.
     OtherKind,
+    /// More attempts failed than were sent.
+    MoreFailed,
     /// The log names more targets or route classes than a scenario may have.
     TooManyNames,
 }
@@ -34,6 +36,7 @@ impl Unusable {
             Unusable::FarAway => "is more than 400 days from the first row".into(),
             Unusable::AnotherRun => "is of another policy or world than the first row".into(),
             Unusable::OtherKind => "is no call of a model".into(),
+            Unusable::MoreFailed => "counts more failures than attempts".into(),
             Unusable::TooManyNames => "names more targets or route classes than 256".into(),
         }
     }

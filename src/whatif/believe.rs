@@ -20,7 +20,8 @@ pub(super) fn of(question: &Question<'_>, fit: &Fit, runs: &Runs) -> Believed {
         .iter()
         .map(|measure| {
             let simulated = spread(runs, |of| (measure.read)(&whole(of[0])));
-            check(measure.name, measure.unit, (measure.read)(&whole(lived)), simulated)
+            let logged = (measure.read)(&whole(lived)).filter(|_| fit.tells(measure.name));
+            check(measure.name, measure.unit, logged, simulated)
         })
         .collect();
     let intervals = counted(question, lived).filter(|(_, i)| i.requests >= LEAST_REQUESTS);
@@ -44,7 +45,7 @@ pub(super) fn of(question: &Question<'_>, fit: &Fit, runs: &Runs) -> Believed {
             check(
                 &format!("{kind} at {} per request", target.name),
                 Unit::Count,
-                per_request(lived, of),
+                per_request(lived, of).filter(|_| fit.tells_targets()),
                 simulated,
             )
         })

@@ -155,7 +155,8 @@ fn the_interval_covers_the_truth_at_its_rate() {
             threads: None,
         };
         let log = Some((&fit, &evidence));
-        let question = Question { scenario: &scenario, log, policies: &policies, options };
+        let (scenario, policies) = (&scenario, &policies);
+        let question = Question { scenario, log, timeline: None, policies, options };
         let found = investigate(&question, &NoObserver).unwrap_or_else(|e| panic!("{e}"));
         let success = &found.policies[1].differences[0];
         let (value, ci95) = (success.difference.expect("told"), success.ci95.expect("five worlds"));

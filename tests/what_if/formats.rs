@@ -3,7 +3,7 @@
 use std::io::Cursor;
 
 use windtunnel::input::SourceFile;
-use windtunnel::log::{self, ColumnMap, End, Format, Read, Request};
+use windtunnel::log::{self, ColumnMap, End, Format, Read, Request, Shows};
 use windtunnel_policy::outcome::FailureClass;
 
 fn requests(text: &str, format: Format) -> (Read, Vec<Request>) {
@@ -13,7 +13,7 @@ fn requests(text: &str, format: Format) -> (Read, Vec<Request>) {
     (read, requests)
 }
 
-fn map(text: &str) -> ColumnMap {
+pub(crate) fn map(text: &str) -> ColumnMap {
     let file = SourceFile { name: "map.yaml".into(), text: text.into(), folder: None };
     ColumnMap::read(&file).unwrap_or_else(|e| panic!("{e}"))
 }
@@ -65,7 +65,7 @@ fn envoy_flags_say_how_it_failed() {
     assert!(requests[3].attempts.is_empty(), "it was never sent");
     assert_eq!(requests[0].attempts[0].output, 50);
     assert_eq!(read.unusable.count(), 1);
-    assert!(read.format.blind_to()[0].contains("last upstream attempt only"));
+    assert_eq!(read.shows, Shows::LastAttempt);
 }
 
 #[test]

@@ -1,7 +1,10 @@
 //! From a known world to its log, from the log to a fitted world, and what that says of policies.
 
+mod counted;
 mod coverage;
 mod formats;
 mod program;
+mod resent;
 mod round_trip;
+mod timelines;
 mod worlds;

@@ -62,8 +62,12 @@ pub(in crate::cli) struct LogArgs {
     #[arg(required_unless_present = "timeline", conflicts_with = "timeline")]
     pub(in crate::cli) log: Option<PathBuf>,
     /// A column mapping: what the columns (or JSON fields) of the log mean.
-    #[arg(long, value_name = "FILE", requires = "log")]
+    #[arg(long, value_name = "FILE", conflicts_with = "timeline")]
     pub(in crate::cli) columns: Option<PathBuf>,
+    /// Counters by minute and target (CSV), for a log that shows requests rather than attempts:
+    /// `minute,target,attempts` and `errors`, `timeouts`, `status_429`, `status_503`, …
+    #[arg(long, value_name = "FILE", conflicts_with = "timeline")]
+    pub(in crate::cli) counters: Option<PathBuf>,
     #[command(flatten)]
     pub(in crate::cli) timeline: TimelineArgs,
 }

@@ -214,4 +214,6 @@ pub(super) enum SchemaKind {
     Profile,
     /// Spaces of policies for `sweep`.
     Space,
+    /// Column mappings of logs for `fit` and `what-if`.
+    Columns,
 }
