@@ -274,3 +274,25 @@ timeouts: {attempt: 1s}
         assert_eq!(all.ended_as[FailureClass::Timeout as usize], all.requests);
     });
 }
+
+#[test]
+fn a_budget_counts_the_calls_that_a_proxy_tells_of() {
+    let telling = "    upstream_proxy: {attempts: 2, tells_calls: true}";
+    let found = |layers: &str, proxy: &str, policy| {
+        let scenario = layered(layers, &failing("100%"), proxy);
+        in_worlds(&scenario, &policy, 1, WorldOptions::default(), |run| {
+            let all = run.totals.overall();
+            assert_eq!(all.received % all.requests, 0);
+            [all.received, all.attempts, all.calls()].map(|n| n / all.requests)
+        })[0]
+    };
+    // Four attempts are allowed, each of one request: eight calls of a proxy that keeps them to itself,
+    // or four, where each request uses two of the budget.
+    let four = format!("{BOTH}\n    retries: {{attempts: 4}}");
+    assert_eq!(found(&four, TWICE, single()), [4, 4, 8]);
+    assert_eq!(found(&four, telling, single()), [2, 2, 4]);
+    // Within one request: after two attempts and two more calls nothing is left of three.
+    let three = "retries: {attempts: 3}";
+    assert_eq!(found(three, TWICE, tries(5, "")), [1, 3, 6]);
+    assert_eq!(found(three, telling, tries(5, "")), [1, 2, 4]);
+}

@@ -175,6 +175,7 @@ fn about(event: &Event) -> Option<RequestRef> {
         | Event::NotSent(attempt)
         | Event::Progress { attempt, .. }
         | Event::Reconciled { attempt, .. }
+        | Event::UsedBelow { attempt, .. }
         | Event::Ended { attempt, .. }
         | Event::Failed { attempt, .. } => Some(attempt.request),
     }

@@ -44,7 +44,8 @@ pub struct RetriesSpec {
     /// The layer that owns the retries: every other makes one try. Each repeats as it will where absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<Layer>,
-    /// Attempts of the gateway for one action, over all its requests; no limit where absent.
+    /// Attempts of the gateway for one action, over all its requests, and those calls of a proxy beyond
+    /// them that it tells of (`tells_calls`); no limit where absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attempts: Option<u16>,
 }
@@ -107,6 +108,9 @@ pub struct UpstreamProxy {
     pub backoff: Backoff,
     /// Whether it calls once only where the gateway says that it owns the retries.
     pub heeds_owner: bool,
+    /// Whether it tells the gateway, with its answer, how often it called beyond the first time. What it
+    /// tells counts against the class's `retries.attempts`.
+    pub tells_calls: bool,
 }
 
 impl Default for UpstreamProxy {
@@ -116,6 +120,7 @@ impl Default for UpstreamProxy {
             repeats: vec![0, 500, 502, 503, 504, 529],
             backoff: Backoff { base: Duration::ZERO, jitter: Jitter::Fixed, ..Backoff::default() },
             heeds_owner: true,
+            tells_calls: false,
         }
     }
 }

@@ -263,6 +263,7 @@ fn subject(event: &mut Event) -> Option<&mut RequestRef> {
         | Event::NotSent(attempt)
         | Event::Progress { attempt, .. }
         | Event::Reconciled { attempt, .. }
+        | Event::UsedBelow { attempt, .. }
         | Event::Ended { attempt, .. }
         | Event::Failed { attempt, .. } => attempt,
     };

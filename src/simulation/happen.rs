@@ -326,6 +326,7 @@ impl Simulation<'_> {
                     task_done,
                 });
                 self.end_attempt(attempt, target.0, bill);
+                self.tell_calls(now, attempt, sink);
                 self.tell(now, Event::Ended { attempt, usage, answer }, world, sink);
             }
             NoticeKind::Failed { failure, bill }
@@ -344,6 +345,7 @@ impl Simulation<'_> {
                 open.end_latest(now, &end);
                 let target = open.row.target.0;
                 self.end_attempt(attempt, target, bill);
+                self.tell_calls(now, attempt, sink);
                 self.tell(now, Event::Failed { attempt, failure }, world, sink);
             }
         }

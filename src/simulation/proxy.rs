@@ -1,7 +1,7 @@
 //! A proxy between the gateway and a provider that calls the provider again on its own. The router
 //! sees one attempt; slots, limits and bills see every call.
 
-use windtunnel_policy::event::{AttemptRef, Send};
+use windtunnel_policy::event::{AttemptRef, Event, Send};
 use windtunnel_policy::outcome::{Failure, Phase};
 use windtunnel_policy::{Duration, Instant, Money};
 
@@ -11,6 +11,7 @@ use super::open::Latest;
 use crate::draw::Purpose;
 use crate::fleet::Order;
 use crate::queue::{EventKey, Rank};
+use crate::record::Sink;
 use crate::scenario::{Layer, Scenario};
 use crate::world::Marks;
 
@@ -100,6 +101,24 @@ impl Simulation<'_> {
         let key = EventKey::new(now + *previous, Rank::Timer, open.index, attempt.number);
         self.queue.push(key, Occurrence::UpstreamCall(attempt));
         true
+    }
+
+    /// A proxy answers: what it tells of its calls, the router hears before it hears the answer.
+    #[inline]
+    pub(super) fn tell_calls(&mut self, now: Instant, attempt: AttemptRef, sink: &mut impl Sink) {
+        let slot = attempt.request.slot as usize;
+        let row = &self.open[slot].row;
+        if row.hidden_calls == 0 {
+            return;
+        }
+        let calls = u16::from(row.hidden_calls);
+        let proxy = &self.scenario.targets[usize::from(row.target.0)].upstream_proxy;
+        if proxy.as_ref().is_some_and(|proxy| proxy.tells_calls) {
+            if let Some(action) = self.layers.of(slot) {
+                self.layers.count_below(action, calls);
+            }
+            self.route(now, Event::UsedBelow { attempt, calls }, sink);
+        }
     }
 
     /// A proxy's wait is over.

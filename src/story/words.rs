@@ -59,6 +59,12 @@ impl Names {
                 let record = record.name().replace('_', " ");
                 format!("the record of the action's tool says: {record}")
             }
+            Event::UsedBelow { attempt, calls } => {
+                format!(
+                    "a proxy tells: {calls} more calls of the provider for attempt {}",
+                    attempt.number
+                )
+            }
             Event::NotSent(attempt) => {
                 format!("attempt {} is not sent: no connection free", attempt.number)
             }

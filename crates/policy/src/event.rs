@@ -78,7 +78,8 @@ impl Tries {
 /// less, that holds.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Left {
-    /// Attempts that may be made for it here; the first is made in any case.
+    /// Attempts that may be made for it here; the first is made in any case. What a layer below says
+    /// it has used counts, too ([`Event::UsedBelow`]).
     pub attempts: u16,
     /// Time to the first output; [`Duration::MAX`] for no limit.
     pub first_output: Duration,
@@ -123,6 +124,15 @@ pub enum Event {
         attempt: AttemptRef,
         /// How.
         failure: Failure,
+    },
+    /// A layer below the gateway says how often it called the provider for this attempt beyond the
+    /// first call. They count against what the request brought with it ([`Left::attempts`]). To be
+    /// told before the attempt's end, which decides what follows.
+    UsedBelow {
+        /// The attempt.
+        attempt: AttemptRef,
+        /// The calls beyond the first.
+        calls: u16,
     },
     /// The attempt could not be sent: no connection in the gateway's own pool. Blames no target.
     NotSent(AttemptRef),

@@ -45,7 +45,7 @@ pub(in crate::simulation) struct UserAction {
     /// The layer that has just given its try up.
     pub(super) timed_out: Option<usize>,
     pub(super) requests: u32,
-    /// Attempts of the gateway, for all requests that are closed.
+    /// Attempts of the gateway for all requests that are closed, and what layers below told of.
     pub(super) attempts: u16,
     pub(super) cost: Money,
     pub(super) wasted: Money,
@@ -193,6 +193,12 @@ impl Actions {
     pub(in crate::simulation) fn budget(&self, action: u32) -> (Instant, u16) {
         let action = &self.places[action as usize];
         (action.end, action.attempts)
+    }
+
+    /// Counts calls against the budget of an action that a layer below the gateway made for it.
+    pub(in crate::simulation) fn count_below(&mut self, action: u32, calls: u16) {
+        let action = self.get(action);
+        action.attempts = action.attempts.saturating_add(calls);
     }
 
     /// Whether no action is open.

@@ -42,6 +42,8 @@ pub struct Life {
     pub(super) ambiguous: bool,
     /// What the tool of the latest attempt did was asked.
     pub asked: bool,
+    /// Calls that layers below the gateway said they made beyond its attempts.
+    pub(super) used_below: u32,
     /// What the tool of earlier requests of the action did was asked, and is not known yet.
     pub looks_up: bool,
     on_target: Vec<u16>,
@@ -95,6 +97,7 @@ impl Life {
             ambiguous: writes && policy.side_effects.look_up && request.tries.resent(),
             asked: false,
             looks_up: false,
+            used_below: 0,
             on_target: vec![0; topology.targets.len()],
             in_group: vec![0; class.groups.len()],
             released_by: None,
@@ -292,10 +295,12 @@ impl Life {
             BudgetScope::Target => on_target,
         };
         within(scoped, Some(limits.max), "max")?;
-        Promise::AttemptLimits
-            .holds(self.attempts == 0 || self.attempts < self.request.left.attempts, || {
-                format!("attempt {number} was sent beyond what the request brought with it")
-            })?;
+        let brought = self.request.left.attempts;
+        let used = u32::from(self.attempts) + self.used_below;
+        let left = self.attempts == 0 || brought == u16::MAX || used < u32::from(brought);
+        Promise::AttemptLimits.holds(left, || {
+            format!("attempt {number} was sent beyond what the request brought with it")
+        })?;
         if !limits.repick_failed {
             within(on_target, own.or(Some(limits.max_same_target)), "max_same_target")?;
         }

@@ -244,6 +244,11 @@ impl<S: Subject> Watched<S> {
                     life.looks_up &= matches!(record, Execution::Planned | Execution::Started);
                 }
             }
+            Event::UsedBelow { attempt, calls } => {
+                if let Some(life) = flying(&mut self.lives, attempt) {
+                    life.used_below += u32::from(calls);
+                }
+            }
             Event::NotSent(attempt) => {
                 if let Some(life) = flying(&mut self.lives, attempt) {
                     life.over(attempt);

@@ -7,7 +7,7 @@ use super::results::{attempt_due, due};
 use crate::Instant;
 use crate::config::Streaming;
 use crate::event::{
-    Action, AttemptRef, Decision, Outcome, Request, RequestRef, StopReason, Terminal,
+    Action, AttemptRef, Decision, Left, Outcome, Request, RequestRef, StopReason, Terminal,
 };
 use crate::facts::Fact;
 use crate::outcome::{Answer, Failure, FailureClass, Phase, Usage};
@@ -136,6 +136,15 @@ impl Router {
         let lapse =
             Lapse { status: failure.status, hint: failure.retry_after, ..Lapse::new(class) };
         self.fail(i, lapse, out);
+    }
+
+    pub(super) fn on_used_below(&mut self, attempt: AttemptRef, calls: u16) {
+        let Some(i) = self.slots.find_attempt(attempt) else { return };
+        let left = &mut self.slots[i].request.left.attempts;
+        // No limit stays none.
+        if *left != Left::ALL.attempts {
+            *left = left.saturating_sub(calls);
+        }
     }
 
     pub(super) fn on_not_sent(&mut self, attempt: AttemptRef, out: &mut Vec<Action>) {

@@ -123,6 +123,7 @@ impl Router {
             Event::Failed { attempt, failure } => self.on_failed(attempt, failure, actions),
             Event::Reconciled { attempt, record } => self.on_reconciled(attempt, record, actions),
             Event::LookedUp { request, record } => self.on_looked_up(request, record, actions),
+            Event::UsedBelow { attempt, calls } => self.on_used_below(attempt, calls),
             Event::NotSent(attempt) => self.on_not_sent(attempt, actions),
             Event::Timer { request, epoch } => self.on_timer(request, epoch, actions),
             Event::Cancelled(request) => self.on_cancelled(request, actions),

@@ -38,6 +38,7 @@ enum What {
     Ends(Answer),
     Fails(FailureClass, Option<u64>),
     NotSent,
+    UsedBelow(u16),
     /// What the tool's record says of the latest attempt.
     Record(Execution),
     Cancels,
@@ -122,7 +123,10 @@ fn event(watched: &Watched<Router>, step: &Step, id: u64, now: Instant) -> Optio
             tenant: TenantId::FIRST,
             action: salt % 5,
             tries: Tries { sdk: 1 + u8::from(salt % 4 == 0), ..Tries::FIRST },
-            left: Left::ALL,
+            left: match salt % 3 {
+                0 => Left { attempts: 1 + (salt / 3 % 6) as u16, ..Left::ALL },
+                _ => Left::ALL,
+            },
         }),
         What::Headers => Event::Headers(flying?),
         What::FirstOutput => Event::FirstOutput(flying?),
@@ -142,6 +146,7 @@ fn event(watched: &Watched<Router>, step: &Step, id: u64, now: Instant) -> Optio
             Event::Failed { attempt: flying?, failure }
         }
         What::NotSent => Event::NotSent(flying?),
+        What::UsedBelow(calls) => Event::UsedBelow { attempt: flying?, calls },
         What::Record(record) => {
             let request = *nth?;
             let life = &watched.lives[&request];
@@ -192,6 +197,7 @@ fn step() -> impl Strategy<Value = Step> {
         2 => (class, hint.clone()).prop_map(|(class, hint)| What::Fails(class, hint)),
         10 => (transient, hint).prop_map(|(class, hint)| What::Fails(class, hint)),
         2 => Just(What::NotSent),
+        2 => (0_u16..4).prop_map(What::UsedBelow),
         2 => (any::<u16>(), any::<bool>())
             .prop_map(|(target, done)| What::Judges { target, done }),
         5 => prop::sample::select(vec![

@@ -158,6 +158,10 @@ impl Stage {
                 let attempt = self.attempt(name)?;
                 Ok(Event::Reconciled { attempt, record: record(state)? })
             }
+            [name, "used", calls, "below"] => Ok(Event::UsedBelow {
+                attempt: self.attempt(name)?,
+                calls: calls.parse().map_err(|_| "calls are a number")?,
+            }),
             [name, "not", "sent"] => Ok(Event::NotSent(self.attempt(name)?)),
             [name, "ends", facts @ ..] => {
                 let answer = match facts.first() {
