@@ -19,7 +19,9 @@ fn erlang(lines: u32, offered: f64) -> f64 {
 fn turned_away(run: &Run) -> f64 {
     let full = |stop: Option<StopReason>| stop == Some(StopReason::GroupFull);
     let away = run.measured().filter(|row| full(row.result.stop)).count();
-    share(away as u64, run.totals.overall().requests)
+    let all = run.totals.overall();
+    assert_eq!((all.turned_away, all.no_eligible_target), (away as u64, 0));
+    share(all.turned_away, all.requests)
 }
 
 /// Share of the measured requests whose first attempt went to this group.

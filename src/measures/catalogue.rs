@@ -28,7 +28,6 @@ impl Catalogue {
             catalogue.insert_after("success", vec![worst_tenant()]);
         }
         if scenario.file.gateway.in_flight.is_some() {
-            catalogue.insert_after("no_eligible_target", vec![turned_away()]);
             catalogue.insert_after("ttft_p999", vec![door_wait()]);
         }
         if scenario.discloses() {
@@ -129,6 +128,7 @@ fn outcomes() -> Vec<Measure> {
         row("silent_failure", DOWN, "got an answer that breaks its contract", Share(|c| c.silent_failure)),
         row("deadline_exhausted", DOWN, "ended by the deadline", Share(|c| c.deadline_exhausted)),
         row("no_eligible_target", DOWN, "ended because no target would do", Share(|c| c.no_eligible_target)),
+        row("turned_away", DOWN, "turned away: the gateway, or every group of the class, was full", Share(|c| c.turned_away)),
         row("partial_output", DOWN, "broke off after output had begun", Share(|c| c.partial_output)),
         row("cancelled", DOWN, "left by a caller out of patience", Share(|c| c.cancelled)),
         row("refused", EITHER, "answered by a valid refusal", Share(|c| c.refused)),
@@ -218,11 +218,6 @@ fn worst_tenant() -> Measure {
     let describes = "answered, of the tenant whose requests are answered least often";
     let name = "worst_tenant_success";
     measure(Block::Answer, name, FRACTION, UP, describes, Read::WorstTenant)
-}
-
-fn turned_away() -> Measure {
-    let describes = "turned away because the gateway was full";
-    measure(Block::Outcomes, "turned_away", FRACTION, DOWN, describes, Share(|c| c.turned_away))
 }
 
 fn door_wait() -> Measure {

@@ -146,6 +146,7 @@ fn shares_of_one_request_of_each_kind() {
         ("silent_failure", 0.1),
         ("deadline_exhausted", 0.1),
         ("no_eligible_target", 0.1),
+        ("turned_away", 0.0),
         ("partial_output", 0.1),
         ("cancelled", 0.1),
         ("refused", 0.1),
@@ -165,6 +166,7 @@ fn how_requests_end_adds_up_to_all() {
         told(Outcome::Exhausted, FailureClass::Unknown),
         told(Outcome::PolicyStop, FailureClass::Overloaded),
         unanswered(Outcome::Refused(1), 5, 1),
+        unanswered(Outcome::TurnedAway, 0, 0),
     ]);
     let runs = [one_of_each(), more];
     let ends = [
@@ -174,15 +176,16 @@ fn how_requests_end_adds_up_to_all() {
         ("silent_failure", 2),
         ("deadline_exhausted", 1),
         ("no_eligible_target", 1),
+        ("turned_away", 1),
         ("partial_output", 1),
         ("cancelled", 1),
     ];
-    for (name, of_14) in ends {
-        assert_eq!(value(name, &runs), Some(f64::from(of_14) / 14.0), "{name}");
+    for (name, of_15) in ends {
+        assert_eq!(value(name, &runs), Some(f64::from(of_15) / 15.0), "{name}");
     }
-    assert_eq!(ends.iter().map(|(_, count)| count).sum::<i32>(), 14);
-    assert_eq!(value("ended_as.overloaded", &runs), Some(2.0 / 14.0));
-    assert_eq!(value("ended_as.unknown", &runs), Some(1.0 / 14.0));
+    assert_eq!(ends.iter().map(|(_, count)| count).sum::<i32>(), 15);
+    assert_eq!(value("ended_as.overloaded", &runs), Some(2.0 / 15.0));
+    assert_eq!(value("ended_as.unknown", &runs), Some(1.0 / 15.0));
     assert_eq!(value("ended_as.timeout", &runs), Some(0.0));
 }
 

@@ -54,6 +54,7 @@ fn layers_leave_the_actions_as_they_are_and_close_each_once() {
             + all.silent_failure
             + all.deadline_exhausted
             + all.no_eligible_target
+            + all.turned_away
             + all.partial_output
             + all.cancelled;
         assert_eq!(all.answered.total() + unanswered, all.requests, "seed {seed}");

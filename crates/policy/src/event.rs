@@ -430,7 +430,9 @@ pub enum Outcome {
     Deadline,
     /// No target was eligible.
     NoEligibleTarget,
-    /// The gateway had no room: said by whoever admits requests before the router hears of them.
+    /// There was no room for it, and nothing was sent: [`StopReason::GroupFull`] where no group of its
+    /// class lets it in, [`StopReason::GatewayFull`] where the gateway itself is full, which whoever
+    /// admits requests says before the router hears of them.
     TurnedAway,
 }
 

@@ -38,6 +38,7 @@ impl Stopped {
             (StopReason::Deadline, _) => Outcome::Deadline,
             // Also before any attempt, where an earlier request may have written.
             (StopReason::NotIdempotent | StopReason::ToolFailed, _) => Outcome::PolicyStop,
+            (StopReason::GroupFull, _) if self.attempts == 0 => Outcome::TurnedAway,
             _ if self.attempts == 0 => Outcome::NoEligibleTarget,
             (StopReason::FailureClass | StopReason::Committed | StopReason::KillSwitch, _) => {
                 Outcome::PolicyStop
