@@ -175,6 +175,17 @@ fn a_split_shows_each_policy_beside_the_others_and_alone() {
         assert_eq!(requests(&arm["beside"]), requests(&arm["same_requests"]));
         let alone = &arm["alone"]["success"];
         assert_eq!(alone, &policy["measures"]["success"], "alone is what `compare` says");
+        let share = |of: &Value, target: &str| {
+            of[format!("target_share.{target}")]["value"].as_f64().unwrap()
+        };
+        let targets = ["near", "far"];
+        for target in targets {
+            assert_eq!(share(&arm["alone"], target), share(&policy["measures"], target));
+        }
+        for part in ["beside", "same_requests"] {
+            let all: f64 = targets.iter().map(|target| share(&arm[part], target)).sum();
+            assert!((all - 1.0).abs() < 1e-9, "{part}: {all}");
+        }
         let [here, there] = ["beside", "same_requests"].map(|part| &arm[part]["success"]["value"]);
         let unseen = there.as_f64().unwrap() - here.as_f64().unwrap();
         assert!((arm["unseen"]["success"]["difference"].as_f64().unwrap() - unseen).abs() < 1e-12);
@@ -183,7 +194,33 @@ fn a_split_shows_each_policy_beside_the_others_and_alone() {
     let text = String::from_utf8(compare(&folder, &["--split", "3:1"]).stdout).unwrap();
     assert!(text.contains("Split 3 : 1: fast-failover on 25.0 % of the sessions"), "{text}");
     assert!(text.contains("`fast-failover` on 25.0 % of the sessions answers"), "{text}");
-    assert!(json(&folder, &[]).get("split").is_none());
+    let whole = json(&folder, &[]);
+    assert!(whole.get("split").is_none());
+    assert_eq!(whole["policies"], object["policies"], "counting by arms changes no figure");
+}
+
+#[test]
+fn csv_and_json_say_the_same_of_tenants() {
+    let folder = folder();
+    let tenants = format!("{SCENARIO}tenants: {{large: {{share: 80%}}, small: {{share: 20%}}}}\n");
+    fs::write(folder.path().join("small.yaml"), tenants).unwrap();
+    let object = json(&folder, &["--threads", "1"]);
+    let csv = compare(&folder, &["--threads", "1", "--format", "csv"]).stdout;
+    let rows: Vec<std::collections::BTreeMap<String, String>> =
+        csv::Reader::from_reader(csv.as_slice()).deserialize().map(Result::unwrap).collect();
+    for policy in object["policies"].as_array().unwrap() {
+        for tenant in ["large", "small"] {
+            let mut of = rows.iter().filter(|row| {
+                row["policy"] == policy["name"]
+                    && row["tenant"] == tenant
+                    && row["measure"] == "success"
+            });
+            let (row, figure) = (of.next().unwrap(), &policy["by_tenant"][tenant]["success"]);
+            assert_eq!(row["value"].parse().ok(), figure["value"].as_f64());
+            assert_eq!(row["n"].parse().ok(), figure["n"].as_u64());
+            assert_eq!((&*row["class"], &*row["difference"], of.next()), ("", "", None));
+        }
+    }
 }
 
 #[test]

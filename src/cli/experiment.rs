@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use rayon::ThreadPool;
 use windtunnel::experiment::{
     Experiment, ExperimentError, Extremes, Findings, NoRecorder, Options, Recorder, SplitFindings,
-    run as run_experiment, split as run_split,
+    run_divided as run_experiment, split as run_split,
 };
 use windtunnel::explain::{Explanation, Pick, explain};
 use windtunnel::input::InputError;
@@ -150,7 +150,7 @@ impl Task<'_> {
             InputError::new("--gate", format!("`{}`: there is no base", no_base.gate))
                 .fix("compare two policies, or give a limit of its own")
         })?;
-        findings.split = self.side_by_side(&experiment.worlds, &options, &catalogue)?;
+        findings.split = self.side_by_side(&experiment, &options, &catalogue)?;
         let report = Report {
             scenario: &self.scenario,
             options: &options,
@@ -223,17 +223,17 @@ impl Task<'_> {
         told.collect()
     }
 
-    /// Runs the policies side by side in these worlds, if that is wanted.
+    /// Runs the policies side by side in the worlds of the experiment, if that is wanted.
     fn side_by_side(
         &self,
-        worlds: &[u32],
+        experiment: &Experiment,
         options: &Options,
         catalogue: &Catalogue,
     ) -> Result<Option<SplitFindings>, InputError> {
         let Some(split) = self.split else { return Ok(None) };
         let progress = Progress::new(self.common.quiet);
         let (scenario, policies) = (&self.scenario, &self.policies);
-        let found = run_split(scenario, policies, split, worlds, options, &progress, catalogue);
+        let found = run_split(scenario, policies, split, experiment, options, &progress, catalogue);
         progress.clear();
         let failed =
             |error: ExperimentError| InputError::new(&scenario.source.name, error.to_string());
@@ -248,8 +248,9 @@ impl Task<'_> {
         let single = library::single()?;
         let progress = Progress::new(self.common.quiet);
         let (scenario, policies) = (&self.scenario, &self.policies);
+        let (split, single) = (self.split, Some(&single));
         let experiment =
-            run_experiment(scenario, policies, Some(&single), options, rows, &progress);
+            run_experiment(scenario, policies, split, single, options, rows, &progress);
         progress.clear();
         match experiment {
             Ok(experiment) => Ok(Some(experiment)),

@@ -2,7 +2,7 @@
 //!
 //! - [`run`] puts policies into the same worlds and gives an [`Experiment`]: the totals of every
 //!   policy in every world;
-//! - [`split`] puts them side by side in front of one fleet, and each alone beside that;
+//! - [`split`] puts them side by side in front of one fleet, and holds that against each alone;
 //! - [`Findings`] reads the measures from it, the paired differences to the first policy, what
 //!   depends on how far failures stick, and the gates.
 
@@ -15,7 +15,7 @@ pub use findings::{Findings, GateFinding, NoBase, PolicyFindings, TopTwo};
 pub use ranking::{Ahead, Identified, Pair, Ranking};
 pub use run::{
     ExperimentError, Extremes, NoObserver, NoRecorder, Observer, Options, Recorder, RunId,
-    policy_hash, run,
+    policy_hash, run, run_divided,
 };
 pub use split::{ArmFindings, SplitFindings, split};
 

@@ -12,7 +12,7 @@ use windtunnel_policy::config::{Policy, Problem};
 use super::{Experiment, PolicyRuns};
 use crate::record::{Both, NoSink, RunTotals, Sink};
 use crate::scenario::{Arrivals, Scenario};
-use crate::simulation::Simulation;
+use crate::simulation::{Simulation, Split};
 use crate::weather::Incident;
 use crate::world::{Stickiness, World, WorldError, WorldOptions};
 
@@ -159,14 +159,36 @@ pub fn run<R: Recorder>(
     recorder: &R,
     observer: &dyn Observer,
 ) -> Result<Experiment, ExperimentError> {
+    run_divided(scenario, policies, None, single, options, recorder, observer)
+}
+
+/// The same, with each policy's requests also counted by the arms of a split, as [`split`] reads them.
+///
+/// [`split`]: super::split
+///
+/// # Errors
+/// As [`run`].
+///
+/// # Panics
+/// As [`run`].
+pub fn run_divided<R: Recorder>(
+    scenario: &Scenario,
+    policies: &[Policy],
+    split: Option<&Split>,
+    single: Option<&Policy>,
+    options: &Options,
+    recorder: &R,
+    observer: &dyn Observer,
+) -> Result<Experiment, ExperimentError> {
+    let kind = split.map_or(Kind::Plain, Kind::Divided);
     let benches: Vec<Bench<'_>> =
-        policies.iter().map(|p| Bench::new(scenario, p)).collect::<Result<_, _>>()?;
+        policies.iter().map(|p| Bench::new(scenario, p, kind)).collect::<Result<_, _>>()?;
     // Where it is one of the policies and would choose the same targets, its runs serve twice.
     let twin = single
         .filter(|_| prefers_reference(scenario) && scenario.file.operators.is_empty())
         .and_then(|single| policies.iter().position(|p| same_rules(p, single)));
     let single = single.filter(|_| twin.is_none());
-    let single = single.map(|policy| Bench::at_reference(scenario, policy)).transpose()?;
+    let single = single.map(|p| Bench::new(scenario, p, Kind::AtReference)).transpose()?;
     let jobs = Jobs { scenario, benches: &benches, single: single.as_ref(), options, recorder };
     let pool = options.pool()?;
     let worlds = pool.install(|| jobs.all(observer));
@@ -194,34 +216,39 @@ fn same_rules(a: &Policy, b: &Policy) -> bool {
 struct Bench<'s> {
     scenario: &'s Scenario,
     policy: &'s Policy,
-    make: Make<'s>,
+    kind: Kind<'s>,
     idle: Mutex<Vec<Simulation<'s>>>,
 }
 
-/// How a simulation is made.
-type Make<'s> = fn(&'s Scenario, &Policy) -> Result<Simulation<'s>, Vec<Problem>>;
+/// How a policy is run.
+#[derive(Clone, Copy)]
+enum Kind<'s> {
+    Plain,
+    /// Counted by the arms of a split.
+    Divided(&'s Split),
+    /// Each route class at its reference target alone.
+    AtReference,
+}
 
 impl<'s> Bench<'s> {
-    fn new(scenario: &'s Scenario, policy: &'s Policy) -> Result<Bench<'s>, ExperimentError> {
-        Bench::of(scenario, policy, Simulation::new)
-    }
-
-    /// Each route class at its reference target alone.
-    fn at_reference(
+    fn new(
         scenario: &'s Scenario,
         policy: &'s Policy,
+        kind: Kind<'s>,
     ) -> Result<Bench<'s>, ExperimentError> {
-        Bench::of(scenario, policy, Simulation::at_reference)
-    }
-
-    fn of(
-        scenario: &'s Scenario,
-        policy: &'s Policy,
-        make: Make<'s>,
-    ) -> Result<Bench<'s>, ExperimentError> {
-        let simulation = make(scenario, policy)
+        let bench = Bench { scenario, policy, kind, idle: Mutex::new(Vec::new()) };
+        let simulation = bench
+            .simulation()
             .map_err(|problems| ExperimentError::Policy { name: policy.name.clone(), problems })?;
-        Ok(Bench { scenario, policy, make, idle: Mutex::new(vec![simulation]) })
+        Ok(Bench { idle: Mutex::new(vec![simulation]), ..bench })
+    }
+
+    fn simulation(&self) -> Result<Simulation<'s>, Vec<Problem>> {
+        match self.kind {
+            Kind::Plain => Simulation::new(self.scenario, self.policy),
+            Kind::Divided(split) => Simulation::alone(self.scenario, self.policy, split),
+            Kind::AtReference => Simulation::at_reference(self.scenario, self.policy),
+        }
     }
 
     fn run(&self, world: &World, sink: &mut impl Sink) -> RunTotals {
@@ -232,9 +259,8 @@ impl<'s> Bench<'s> {
     fn with_simulation(&self, run: impl FnOnce(&mut Simulation<'s>) -> RunTotals) -> RunTotals {
         let idle = || self.idle.lock().expect("no run panics while it holds the list");
         let reused = idle().pop();
-        let mut simulation = reused.unwrap_or_else(|| {
-            (self.make)(self.scenario, self.policy).expect("it was made once before")
-        });
+        let mut simulation =
+            reused.unwrap_or_else(|| self.simulation().expect("it was made once before"));
         let totals = run(&mut simulation);
         idle().push(simulation);
         totals

@@ -7,12 +7,13 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
-use windtunnel_policy::config::{Policy, Problem};
+use windtunnel_policy::config::Policy;
 
+use super::Experiment;
 use super::findings::differences;
 use super::run::{ExperimentError, Observer, Options};
 use crate::measures::{Catalogue, Measure, Reading, Runs};
-use crate::record::{ClassTotals, NoSink, RunTotals};
+use crate::record::{NoSink, RunTotals};
 use crate::scenario::Scenario;
 use crate::simulation::{Simulation, Split};
 use crate::stats::{Estimate, Paired};
@@ -27,8 +28,8 @@ pub struct SplitFindings {
     pub arms: Vec<ArmFindings>,
 }
 
-/// One policy of a split. All lists are in the order of the catalogue; measures of whole runs have
-/// no figures here.
+/// One policy of a split. All lists are in the order of the catalogue; measures of whole runs, but for
+/// the shares of targets, have no figures here.
 #[derive(Clone, Debug)]
 pub struct ArmFindings {
     /// The policy's name.
@@ -55,37 +56,38 @@ pub struct ArmFindings {
     pub by_class: Vec<[Vec<Option<Estimate>>; 2]>,
 }
 
-/// The totals of one world: of the split, and of each policy alone.
-type InWorld = (RunTotals, Vec<RunTotals>);
-
-/// Runs the policies side by side, and each alone, in the worlds with these numbers.
+/// Runs the policies side by side in the worlds of an experiment in which each ran alone, counted by
+/// the arms of this split ([`run_divided`](super::run_divided)).
 ///
 /// # Errors
 /// A policy does not fit the scenario, or the scenario has no world.
 ///
 /// # Panics
-/// Where the split has not one arm for each policy.
+/// Where the split has not one arm for each policy, or the experiment was not counted by them.
 pub fn split(
     scenario: &Scenario,
     policies: &[Policy],
     split: &Split,
-    worlds: &[u32],
+    experiment: &Experiment,
     options: &Options,
     observer: &dyn Observer,
     catalogue: &Catalogue,
 ) -> Result<SplitFindings, ExperimentError> {
     let pool = options.pool()?;
+    let worlds = &experiment.worlds;
     let (done, all) = (AtomicUsize::new(0), worlds.len());
-    let runs: Result<Vec<InWorld>, ExperimentError> = pool.install(|| {
+    let beside: Result<Vec<RunTotals>, ExperimentError> = pool.install(|| {
         let one = |&world: &u32| {
-            let runs = in_world(scenario, policies, split, world, options);
+            let totals = side_by_side(scenario, policies, split, world, options);
             observer.done(done.fetch_add(1, Ordering::Relaxed) + 1, all);
-            runs
+            totals
         };
         worlds.par_iter().map(one).collect()
     });
-    let runs = runs?;
-    let read: Vec<Arm> = (0..policies.len()).map(|arm| Arm::read(catalogue, &runs, arm)).collect();
+    let beside = beside?;
+    let alone = |arm: usize| experiment.policies[arm].worlds.as_slice();
+    let read: Vec<Arm> =
+        (0..policies.len()).map(|arm| Arm::read(catalogue, &beside, alone(arm), arm)).collect();
     let arms = policies.iter().zip(&read).enumerate();
     let arms = arms.map(|(position, (policy, arm))| ArmFindings {
         name: policy.name.clone(),
@@ -97,32 +99,27 @@ pub fn split(
         unseen: differences(&arm.beside, &arm.same_requests),
         said: against(position, &read[0].beside, &arm.beside),
         so: against(position, &read[0].alone, &arm.alone),
-        by_class: of_classes(catalogue, scenario, &runs, position),
+        by_class: of_classes(catalogue, scenario, &beside, alone(position), position),
     });
     Ok(SplitFindings { split: split.clone(), arms: arms.collect() })
 }
 
-fn in_world(
+fn side_by_side(
     scenario: &Scenario,
     policies: &[Policy],
     split: &Split,
     world: u32,
     options: &Options,
-) -> Result<InWorld, ExperimentError> {
+) -> Result<RunTotals, ExperimentError> {
     let Options { seed, resample, .. } = *options;
     let options = WorldOptions { seed, world, resample, stickiness: Stickiness::Declared };
     let world = World::build(scenario, options).map_err(ExperimentError::World)?;
     let all: Vec<&Policy> = policies.iter().collect();
-    let names = || policies.iter().map(|p| p.name.as_str()).collect::<Vec<_>>().join(", ");
-    let unfit =
-        |name: String| move |problems: Vec<Problem>| ExperimentError::Policy { name, problems };
-    let mut beside = Simulation::side_by_side(scenario, &all, split).map_err(unfit(names()))?;
-    let alone = policies.iter().map(|policy| {
-        let mut alone =
-            Simulation::alone(scenario, policy, split).map_err(unfit(policy.name.clone()))?;
-        Ok(alone.run(&world, &mut NoSink))
-    });
-    Ok((beside.run(&world, &mut NoSink), alone.collect::<Result<_, _>>()?))
+    let mut simulation = Simulation::side_by_side(scenario, &all, split).map_err(|problems| {
+        let names: Vec<&str> = policies.iter().map(|p| p.name.as_str()).collect();
+        ExperimentError::Policy { name: names.join(", "), problems }
+    })?;
+    Ok(simulation.run(&world, &mut NoSink))
 }
 
 /// What the measures say of one arm.
@@ -134,44 +131,37 @@ struct Arm {
 }
 
 impl Arm {
-    fn read(catalogue: &Catalogue, runs: &[InWorld], arm: usize) -> Arm {
-        let read = |part: &dyn Fn(&InWorld) -> ClassTotals| {
-            let runs = Runs::of_parts(runs.iter().map(part).collect());
-            let read = catalogue.measures().iter().map(|measure| measure.read(&runs));
-            (runs.requests(), read.collect())
+    fn read(catalogue: &Catalogue, beside: &[RunTotals], alone: &[RunTotals], arm: usize) -> Arm {
+        let read = |runs: &Runs<'_>| {
+            catalogue.measures().iter().map(|measure| measure.read(runs)).collect()
         };
-        let (requests, beside) = read(&|(beside, _)| merged(&beside.arms[arm]));
-        let (_, same_requests) = read(&|(_, alone)| merged(&alone[arm].arms[arm]));
-        let (_, alone) = read(&|(_, alone)| alone[arm].overall());
-        Arm { requests, beside, same_requests, alone }
+        let of_arm = Runs::arm(beside, arm);
+        // Of whole runs there are no figures of an arm to hold these against.
+        let all = Runs::all_requests(alone);
+        Arm {
+            requests: of_arm.requests(),
+            beside: read(&of_arm),
+            same_requests: read(&Runs::arm(alone, arm)),
+            alone: read(&all),
+        }
     }
-}
-
-fn merged(classes: &[ClassTotals]) -> ClassTotals {
-    let mut all = ClassTotals::default();
-    classes.iter().for_each(|class| all.merge(class));
-    all
 }
 
 fn of_classes(
     catalogue: &Catalogue,
     scenario: &Scenario,
-    runs: &[InWorld],
+    beside: &[RunTotals],
+    alone: &[RunTotals],
     arm: usize,
 ) -> Vec<[Vec<Option<Estimate>>; 2]> {
-    let read = |part: &dyn Fn(&InWorld) -> ClassTotals| {
+    let read = |runs: &[RunTotals], class: usize| {
+        let part = |run: &RunTotals| run.arms[arm][class].clone();
         let runs = Runs::of_parts(runs.iter().map(part).collect());
         let one = |measure: &Measure| measure.by_class().then(|| measure.read(&runs).estimate);
         catalogue.measures().iter().map(one).collect()
     };
     let classes = 0..scenario.classes.len();
-    let of_class = |class: usize| {
-        [
-            read(&|(beside, _)| beside.arms[arm][class].clone()),
-            read(&|(_, alone)| alone[arm].arms[arm][class].clone()),
-        ]
-    };
-    classes.map(of_class).collect()
+    classes.map(|class| [read(beside, class), read(alone, class)]).collect()
 }
 
 fn estimates(readings: &[Reading]) -> Vec<Option<Estimate>> {

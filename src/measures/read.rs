@@ -6,7 +6,7 @@ use windtunnel_policy::Duration;
 
 use super::Runs;
 use crate::hist::Hist;
-use crate::record::{ClassTotals, RunTotals, SignedHist};
+use crate::record::{ClassTotals, RunTotals, SignedHist, TargetTotals};
 use crate::stats::{Hits, Ratio, Sample};
 
 /// Microseconds in a second.
@@ -139,11 +139,15 @@ impl Read {
                 Sample::ratio(runs.whole?.iter().map(|run| mean_of(times(run))).collect(), reached)
             }
             Read::Target(position) => {
-                let share = |run: &RunTotals| {
-                    let all: u64 = run.targets.iter().map(|t| t.attempts).sum();
-                    ratio((run.targets[position].attempts as f64, all as f64))
+                if runs.targets.is_empty() {
+                    return None;
+                }
+                let share = |targets: &[TargetTotals]| {
+                    let all: u64 = targets.iter().map(|t| t.attempts).sum();
+                    ratio((targets[position].attempts as f64, all as f64))
                 };
-                Sample::ratio(runs.whole?.iter().map(share).collect(), runs.pooled.attempts)
+                let worlds = runs.targets.iter().map(|targets| share(targets));
+                Sample::ratio(worlds.collect(), runs.pooled.attempts)
             }
         })
     }

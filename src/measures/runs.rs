@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::record::{ClassTotals, RunTotals};
+use crate::record::{ClassTotals, RunTotals, TargetTotals};
 
 /// One policy in several worlds, whole or one route class of it.
 pub struct Runs<'a> {
@@ -12,6 +12,8 @@ pub struct Runs<'a> {
     pub(super) pooled: ClassTotals,
     /// Answered, by world, by the `single` policy on the same worlds; empty where it did not run.
     pub(super) unrecovered: Vec<u64>,
+    /// By world, what went to each target; empty where this is one class or one tenant.
+    pub(super) targets: Vec<&'a [TargetTotals]>,
     /// The runs by world; `None` where this is one class of them.
     pub(super) whole: Option<&'a [RunTotals]>,
 }
@@ -22,13 +24,15 @@ impl<'a> Runs<'a> {
     /// # Panics
     /// Where the numbers of worlds differ.
     pub fn overall(runs: &'a [RunTotals], single: Option<&'a [RunTotals]>) -> Runs<'a> {
-        Runs { whole: Some(runs), ..Runs::of(runs, single, whole) }
+        let targets = runs.iter().map(|run| run.targets.as_slice()).collect();
+        Runs { whole: Some(runs), targets, ..Runs::of(runs, single, whole) }
     }
 
     /// All route classes, as far as counts and sums go: quantiles find nothing.
     pub fn counts(runs: &'a [RunTotals]) -> Runs<'a> {
         Runs {
             whole: Some(runs),
+            targets: runs.iter().map(|run| run.targets.as_slice()).collect(),
             ..Runs::of_parts(runs.iter().map(RunTotals::overall_counts).collect())
         }
     }
@@ -53,12 +57,32 @@ impl<'a> Runs<'a> {
         Runs::of(runs, single, |run| Cow::Borrowed(&run.tenants[tenant]))
     }
 
+    /// All requests and where they went, without what is known of whole runs alone.
+    pub fn all_requests(runs: &'a [RunTotals]) -> Runs<'a> {
+        let targets = runs.iter().map(|run| run.targets.as_slice()).collect();
+        Runs { targets, ..Runs::of(runs, None, whole) }
+    }
+
+    /// The arm of a split at this position: its requests, and where they went.
+    ///
+    /// # Panics
+    /// Where a run was not split, or there is no such arm.
+    pub fn arm(runs: &'a [RunTotals], arm: usize) -> Runs<'a> {
+        let all_of = |run: &RunTotals| {
+            let mut all = ClassTotals::default();
+            run.arms[arm].iter().for_each(|class| all.merge(class));
+            all
+        };
+        let targets = runs.iter().map(|run| run.arm_targets[arm].as_slice()).collect();
+        Runs { targets, ..Runs::of_parts(runs.iter().map(all_of).collect()) }
+    }
+
     /// A part of the requests of each world.
     pub fn of_parts(worlds: Vec<ClassTotals>) -> Runs<'static> {
         let mut pooled = ClassTotals::default();
         worlds.iter().for_each(|part| pooled.merge(part));
         let classes = worlds.into_iter().map(Cow::Owned).collect();
-        Runs { classes, pooled, unrecovered: Vec::new(), whole: None }
+        Runs { classes, pooled, unrecovered: Vec::new(), targets: Vec::new(), whole: None }
     }
 
     /// Number of worlds.
@@ -85,7 +109,7 @@ impl<'a> Runs<'a> {
             single.is_none() || unrecovered.len() == classes.len(),
             "`single` runs on the same worlds"
         );
-        Runs { classes, pooled, unrecovered, whole: None }
+        Runs { classes, pooled, unrecovered, targets: Vec::new(), whole: None }
     }
 }
 

@@ -15,6 +15,9 @@ pub struct RunTotals {
     pub classes: Vec<ClassTotals>,
     /// By arm of a split, then by route class; empty where nothing is split.
     pub arms: Vec<Vec<ClassTotals>>,
+    /// By arm of a split, then by target; without the time that breakers were open, which is not an
+    /// arm's where one policy serves them all. Empty where nothing is split.
+    pub arm_targets: Vec<Vec<TargetTotals>>,
     /// By tenant, in the scenario's order; empty where nobody is told apart.
     pub tenants: Vec<ClassTotals>,
     /// By target, in the scenario's order.
@@ -352,6 +355,18 @@ impl IntervalTotals {
 }
 
 impl TargetTotals {
+    /// Adds the attempts of `other`.
+    fn add(&mut self, other: &TargetTotals) {
+        self.attempts += other.attempts;
+        self.not_sent += other.not_sent;
+        self.failures += other.failures;
+        self.cost += other.cost;
+        self.open += other.open;
+        self.input_tokens += other.input_tokens;
+        self.cached_tokens += other.cached_tokens;
+        self.probes += other.probes;
+    }
+
     /// Counts one ended attempt of a measured request.
     pub fn end(&mut self, row: &AttemptRow) {
         self.attempts += u64::from(row.was_sent);
@@ -394,6 +409,7 @@ impl RunTotals {
         RunTotals {
             classes: bare(&self.classes),
             arms: self.arms.iter().map(bare).collect(),
+            arm_targets: self.arm_targets.clone(),
             tenants: bare(&self.tenants),
             targets: self.targets.clone(),
             timeline: self.timeline.clone(),
@@ -403,12 +419,17 @@ impl RunTotals {
         }
     }
 
-    /// Makes the arms of classes that hold those of one arm after the other, `classes` each.
-    pub fn divide(&mut self, classes: usize) {
+    /// Makes the arms of classes and targets that hold those of one arm after the other, so many each.
+    pub fn divide(&mut self, classes: usize, targets: usize) {
         self.arms = self.classes.chunks(classes).map(<[ClassTotals]>::to_vec).collect();
         self.classes = vec![ClassTotals::default(); classes];
         for arm in &self.arms {
             self.classes.iter_mut().zip(arm).for_each(|(all, of_arm)| all.merge(of_arm));
+        }
+        self.arm_targets = self.targets.chunks(targets).map(<[TargetTotals]>::to_vec).collect();
+        self.targets = vec![TargetTotals::default(); targets];
+        for arm in &self.arm_targets {
+            self.targets.iter_mut().zip(arm).for_each(|(all, of_arm)| all.add(of_arm));
         }
     }
 

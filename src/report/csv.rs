@@ -1,4 +1,4 @@
-//! CSV in long form: one row per policy, route class and measure.
+//! CSV in long form: one row per policy, route class or tenant, and measure.
 
 use super::Report;
 use super::format::mark;
@@ -6,11 +6,12 @@ use super::numbers::{correlation, rounded};
 use crate::measures::Measure;
 use crate::stats::{Estimate, Paired};
 
-const COLUMNS: [&str; 16] = [
+const COLUMNS: [&str; 17] = [
     "scenario",
     "seed",
     "policy",
     "class",
+    "tenant",
     "measure",
     "unit",
     "value",
@@ -33,12 +34,16 @@ pub(super) fn render(report: &Report<'_>) -> String {
     for policy in &report.findings.policies {
         for (position, measure) in measures.iter().enumerate() {
             let paired = policy.differences.get(position);
-            write(&row(report, &policy.name, "", measure, &policy.figures[position], paired));
+            write(&row(report, [&policy.name, "", ""], measure, &policy.figures[position], paired));
         }
-        for (class, figures) in report.scenario.classes.iter().zip(&policy.by_class) {
+        let classes = report.scenario.classes.iter().zip(&policy.by_class);
+        let classes = classes.map(|(class, figures)| ([&policy.name, &*class.name, ""], figures));
+        let tenants = report.scenario.tenants.iter().zip(&policy.by_tenant);
+        let tenants = tenants.map(|(tenant, figures)| ([&policy.name, "", &*tenant.name], figures));
+        for (of, figures) in classes.chain(tenants) {
             for (measure, figure) in measures.iter().zip(figures) {
                 let Some(estimate) = figure else { continue };
-                write(&row(report, &policy.name, &class.name, measure, estimate, None));
+                write(&row(report, of, measure, estimate, None));
             }
         }
     }
@@ -48,8 +53,7 @@ pub(super) fn render(report: &Report<'_>) -> String {
 
 fn row(
     report: &Report<'_>,
-    policy: &str,
-    class: &str,
+    [policy, class, tenant]: [&str; 3],
     measure: &Measure,
     estimate: &Estimate,
     paired: Option<&Paired>,
@@ -61,6 +65,7 @@ fn row(
         report.options.seed.to_string(),
         policy.into(),
         class.into(),
+        tenant.into(),
         measure.name.clone(),
         measure.unit.into(),
         number(estimate.value),

@@ -30,7 +30,7 @@ fn beside_and_alone(measures: &[Measure], split: &SplitFindings, arm: &ArmFindin
 pub(super) const BESIDE_AND_ALONE: [&str; 4] =
     ["", "in the split", "same requests, alone", "difference"];
 
-/// A row for each measure of the answer.
+/// A row for each measure of the answer and each target.
 pub(super) fn rows_beside_and_alone<'a>(
     measures: &'a [Measure],
     arm: &'a ArmFindings,
@@ -69,7 +69,7 @@ fn said_and_so(measures: &[Measure], base: &str, arm: &ArmFindings) -> String {
 pub(super) const SAID_AND_SO: [&str; 3] =
     ["", "in the split (other requests)", "each alone (same requests)"];
 
-/// A row for each measure of the answer.
+/// A row for each measure of the answer and each target.
 pub(super) fn rows_said_and_so<'a>(
     measures: &'a [Measure],
     arm: &'a ArmFindings,
@@ -85,16 +85,18 @@ pub(super) fn title_against(base: &str, arm: &ArmFindings) -> String {
     format!("{} against {base}, as the split shows it and as it is", arm.name)
 }
 
-/// The measures of the answer that are more than nothing somewhere.
+/// The measures of the answer, and the shares of targets, that are more than nothing somewhere.
 fn shown_of<'a>(
     measures: &'a [Measure],
     arm: &'a ArmFindings,
 ) -> impl Iterator<Item = (usize, &'a Measure)> {
     let figures = |row: usize| [arm.beside[row], arm.same_requests[row], arm.alone[row]];
     let is_something = move |row| figures(row).iter().flatten().any(|e| e.value != Some(0.0));
-    let of_the_answer = |measure: &Measure| measure.block == Block::Answer;
+    let is_shown = |measure: &Measure| {
+        measure.block == Block::Answer || measure.name.starts_with("target_share.")
+    };
     let all = measures.iter().enumerate();
-    all.filter(move |(row, measure)| of_the_answer(measure) && is_something(*row))
+    all.filter(move |(row, measure)| is_shown(measure) && is_something(*row))
 }
 
 /// What to take away: one sentence for each policy after the first.

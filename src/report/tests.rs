@@ -141,12 +141,12 @@ fn csv_has_a_row_for_each_figure() {
     let overall = rows.iter().filter(|row| row[3].is_empty()).count();
     assert_eq!(overall, 2 * measures);
     let find = |policy: &str, class: &str, measure: &str| {
-        rows.iter().find(|row| row[2] == *policy && row[3] == *class && row[4] == *measure).unwrap()
+        rows.iter().find(|row| row[2] == *policy && row[3] == *class && row[5] == *measure).unwrap()
     };
-    assert_eq!(find("eager", "", "success")[6], *"0.98");
-    assert_eq!(find("eager", "", "success")[14], *"clear");
-    assert_eq!(find("eager", "chat", "success")[6], *"0.98");
-    assert_eq!(find("careful", "", "success")[11], *"");
+    assert_eq!(find("eager", "", "success")[7], *"0.98");
+    assert_eq!(find("eager", "", "success")[15], *"clear");
+    assert_eq!(find("eager", "chat", "success")[7], *"0.98");
+    assert_eq!(find("careful", "", "success")[12], *"");
 }
 
 #[test]

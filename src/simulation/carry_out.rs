@@ -210,7 +210,9 @@ impl Simulation<'_> {
         if open.latest == Latest::Pending {
             open.latest = Latest::Done;
             if open.measured {
-                self.totals.targets[usize::from(open.row.target.0)].end(&open.row);
+                let arm = usize::from(open.account) / self.scenario.classes.len();
+                let target = arm * self.scenario.targets.len() + usize::from(open.row.target.0);
+                self.totals.targets[target].end(&open.row);
             }
             sink.attempt(&open.row);
         }

@@ -302,7 +302,10 @@ impl<'s> Simulation<'s> {
                 self.gateways.arms() * self.scenario.classes.len()
             ],
             tenants: vec![ClassTotals::default(); self.scenario.tenants.len()],
-            targets: vec![TargetTotals::default(); self.scenario.targets.len()],
+            targets: vec![
+                TargetTotals::default();
+                self.gateways.arms() * self.scenario.targets.len()
+            ],
             measured: world.measured_to - world.measured_from,
             ..RunTotals::default()
         };
@@ -330,13 +333,13 @@ impl<'s> Simulation<'s> {
         self.fleet.assert_idle();
         assert!(self.layers.is_idle(), "seed {}: an action is open", world.options.seed);
         let mut totals = std::mem::take(&mut self.totals);
+        if self.gateways.arms() > 1 {
+            totals.divide(self.scenario.classes.len(), self.scenario.targets.len());
+        }
         self.watch.finish(world, end, self.scenario.file.interval, &mut totals);
         totals.budget_asks = routers.iter().map(Router::budget_asks).sum();
         totals.budget_denials = routers.iter().map(Router::budget_denials).sum();
         totals.requests = self.ledger.arrived();
-        if self.gateways.arms() > 1 {
-            totals.divide(self.scenario.classes.len());
-        }
         totals
     }
 }

@@ -95,7 +95,12 @@ fn a_split_only_counts_where_the_policy_is_one() {
             let requests: u64 = counted.arms.iter().map(|arm| arm[class].requests).sum();
             assert_eq!(requests, all.requests, "seed {seed}");
         }
-        assert!(RunTotals { arms: Vec::new(), ..counted } == plain, "seed {seed}");
+        for (target, all) in plain.targets.iter().enumerate() {
+            let attempts: u64 = counted.arm_targets.iter().map(|arm| arm[target].attempts).sum();
+            assert_eq!(attempts, all.attempts, "seed {seed}");
+        }
+        let whole = RunTotals { arms: Vec::new(), arm_targets: Vec::new(), ..counted };
+        assert!(whole == plain, "seed {seed}");
     }
 }
 

@@ -142,7 +142,7 @@ pub(super) struct Common {
     /// Show the measures of each route class, too (JSON and CSV always hold them).
     #[arg(long)]
     pub(super) by_class: bool,
-    /// Show the measures of each tenant, too (JSON always holds them).
+    /// Show the measures of each tenant, too (JSON and CSV always hold them).
     #[arg(long)]
     pub(super) by_tenant: bool,
     /// Also throw the kill switches of this file, and put them back.
