@@ -91,7 +91,8 @@ fn decision(told: &Told, now: Instant, action: &Action) -> Option<Value> {
         Action::Decided { attempt, decision } => {
             let mut attributes = vec![whole("windtunnel.attempt", attempt.number.into())];
             match decision {
-                Decision::Recover { action, wait } => {
+                Decision::Recover { action, target, wait } => {
+                    attributes.push(text("windtunnel.target", told.names.target(*target)));
                     attributes.push(text("windtunnel.recovery", action.name()));
                     attributes.push(number("windtunnel.wait_s", wait.as_micros() as f64 / 1e6));
                 }

@@ -339,7 +339,7 @@ fn write_attempt(lines: &mut Lines, row: &AttemptRow, before: Option<FailureClas
     lines.truth(row.cost.as_pico() > 0);
     match row.decision {
         None => (0..3).for_each(|_| lines.nothing()),
-        Some(Decision::Recover { action, wait }) => {
+        Some(Decision::Recover { action, wait, .. }) => {
             lines.text("recover");
             lines.text(action.name());
             lines.seconds(wait.as_micros());

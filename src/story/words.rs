@@ -121,10 +121,10 @@ impl Names {
                 format!("releases the output of attempt {}", attempt.number)
             }
             Action::Decided { decision, .. } => match decision {
-                Decision::Recover { action, wait } if wait.is_zero() => {
+                Decision::Recover { action, wait, .. } if wait.is_zero() => {
                     format!("decides: {}", action.name())
                 }
-                Decision::Recover { action, wait } => {
+                Decision::Recover { action, wait, .. } => {
                     format!("decides: {} after {wait}", action.name())
                 }
                 Decision::Await => "decides: await the other attempt".into(),

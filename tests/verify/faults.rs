@@ -6,7 +6,7 @@ use windtunnel_policy::config::{
     GroupRule, Policy, RecoveryAction, RetryBudget, Streaming, Trip,
 };
 use windtunnel_policy::promises::Promise;
-use windtunnel_policy::target::{SideEffects, Topology};
+use windtunnel_policy::target::{SideEffects, Tenant, Topology};
 use windtunnel_policy::{Duration, Share};
 
 use crate::faulty::{Fault, Faulty};
@@ -140,6 +140,7 @@ fn shared_budgets() {
     let above =
         BudgetKind::RatioAndReserve { share: Share::ratio(1, 10), window, reserve_per_second: 0 };
     let rate = BudgetKind::Rate { per_second: 1 };
+    let throttle = BudgetKind::Throttle { tokens: 3, per_success: Share::ratio(1, 10) };
     for (kind, charged_to, steps) in [
         (bucket, ChargedTo::Overall, 2),
         // Where a target has a budget of its own, both recoveries must be from the same.
@@ -148,6 +149,10 @@ fn shared_budgets() {
         (ratio, ChargedTo::FailingTarget, 2),
         (above, ChargedTo::Destination, 1),
         (rate, ChargedTo::Overall, 2),
+        // Retries wait, and their destination is the target that failed: known when it is decided.
+        (bucket, ChargedTo::Destination, 2),
+        // Of three, the second failure leaves one: not above the half.
+        (throttle, ChargedTo::Overall, 2),
     ] {
         let governs = vec![RecoveryAction::Retry, RecoveryAction::Failover];
         let budget = RetryBudget { governs, charged_to, kind, by_tenant: false };
@@ -159,6 +164,27 @@ fn shared_budgets() {
         };
         broken(Promise::SharedBudgets, steps, &proof(of(&says), of(&policy()), Fault::RunsAnother));
         let sound = proof(of(&says), of(&says), Fault::RunsAnother);
+        assert_eq!(sound.verdict(), Verdict::Holds, "{}", sound.text());
+    }
+}
+
+/// Two recoveries for two tenants are one for each; the sample's requests are all of the first.
+#[test]
+fn shared_budgets_of_tenants() {
+    let tenant = |name: &str| Tenant { name: name.into(), budget_share: Share::ratio(1, 2) };
+    let rate = BudgetKind::Rate { per_second: 2 };
+    let throttle = BudgetKind::Throttle { tokens: 6, per_success: Share::ratio(1, 10) };
+    for kind in [rate, throttle] {
+        let of = |by_tenant: bool| {
+            let governs = vec![RecoveryAction::Retry, RecoveryAction::Failover];
+            let charged_to = ChargedTo::Overall;
+            let budget = RetryBudget { governs, charged_to, kind, by_tenant };
+            let mut divided = topology();
+            divided.tenants = vec![tenant("a"), tenant("b")];
+            (Policy { retry_budgets: vec![budget], ..policy() }, divided)
+        };
+        broken(Promise::SharedBudgets, 2, &proof(of(true), of(false), Fault::RunsAnother));
+        let sound = proof(of(true), of(true), Fault::RunsAnother);
         assert_eq!(sound.verdict(), Verdict::Holds, "{}", sound.text());
     }
 }

@@ -319,6 +319,8 @@ pub enum Decision {
     Recover {
         /// The kind of recovery.
         action: RecoveryAction,
+        /// Where it goes, unless that is out of service when a wait is over.
+        target: TargetId,
         /// Backoff, Retry-After or wait for a breaker.
         wait: Duration,
     },

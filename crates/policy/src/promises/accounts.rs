@@ -12,7 +12,7 @@ use crate::config::{
     RetryBudget,
 };
 use crate::event::{Request, Send, StopReason, Terminal};
-use crate::target::{TargetId, Topology};
+use crate::target::{TargetId, TenantId, Topology};
 use crate::{Duration, Instant, Share};
 
 /// The accounts of one router.
@@ -20,14 +20,24 @@ use crate::{Duration, Instant, Share};
 pub(super) struct Accounts {
     /// By class and group, when somebody came in; nothing of groups without a door.
     doors: Vec<Vec<VecDeque<Instant>>>,
-    /// By budget and account, nothing of budgets that are not counted here.
+    /// By budget: by place, then part; nothing of budgets of what is in flight, which the requests
+    /// themselves tell.
     budgets: Vec<Vec<Account>>,
+}
+
+/// Who a recovery is for, and between which targets.
+#[derive(Clone, Copy, Hash, Debug)]
+pub(super) struct Paid {
+    pub(super) action: RecoveryAction,
+    pub(super) failing: TargetId,
+    pub(super) destination: TargetId,
+    pub(super) tenant: TenantId,
 }
 
 /// One account of a budget.
 #[derive(Clone, Hash, Debug, Default)]
 struct Account {
-    /// What a bucket lacks, in millionths of a recovery, and since when.
+    /// What a bucket or a throttle lacks, in millionths of a recovery, and since when.
     lacks: u64,
     since: Instant,
     /// First attempts and recoveries of a window, by its tenths.
@@ -39,19 +49,17 @@ const MINUTE_US: u64 = 60_000_000;
 
 impl Accounts {
     pub(super) fn new(policy: &Policy, topology: &Topology) -> Accounts {
-        let accounts = |charged_to| match charged_to {
+        let places = |charged_to| match charged_to {
             ChargedTo::FailingTarget | ChargedTo::Destination => topology.targets.len(),
             ChargedTo::Overall => 1,
         };
-        let budgets = policy.retry_budgets.iter();
+        let accounts = |budget: &RetryBudget| match budget.kind {
+            BudgetKind::InFlight { .. } => Vec::new(),
+            _ => vec![Account::default(); places(budget.charged_to) * parts(budget, topology)],
+        };
         Accounts {
             doors: topology.classes.iter().map(|c| vec![VecDeque::new(); c.groups.len()]).collect(),
-            budgets: budgets
-                .map(|budget| match is_counted(budget, topology) {
-                    true => vec![Account::default(); accounts(budget.charged_to)],
-                    false => Vec::new(),
-                })
-                .collect(),
+            budgets: policy.retry_budgets.iter().map(accounts).collect(),
         }
     }
 
@@ -104,12 +112,15 @@ impl Accounts {
     }
 
     /// A first attempt goes to this target.
-    pub(super) fn first_attempt(&mut self, target: TargetId, now: Instant, policy: &Policy) {
-        for (budget, accounts) in policy.retry_budgets.iter().zip(&mut self.budgets) {
-            let Some(account) = account_of(accounts, budget.charged_to, target, Some(target))
-            else {
-                continue;
-            };
+    pub(super) fn first_attempt(
+        &mut self,
+        (target, tenant): (TargetId, TenantId),
+        now: Instant,
+        facts: (&Policy, &Topology),
+    ) {
+        let at =
+            Paid { action: RecoveryAction::Retry, failing: target, destination: target, tenant };
+        for (_, budget, account) in self.each(at, facts) {
             match budget.kind {
                 BudgetKind::TokenBucket { per_request, .. } => {
                     // Never less than the router adds, whichever way it rounds.
@@ -124,50 +135,94 @@ impl Accounts {
         }
     }
 
-    /// A recovery is decided. Where it waits, its destination is not known: what that would pay for it
-    /// is let pass.
+    /// An attempt on this target was answered, or failed in a way that says something about it.
+    pub(super) fn outcome(
+        &mut self,
+        (target, tenant): (TargetId, TenantId),
+        failed: bool,
+        facts: (&Policy, &Topology),
+    ) {
+        let at =
+            Paid { action: RecoveryAction::Retry, failing: target, destination: target, tenant };
+        for (_, budget, account) in self.each(at, facts) {
+            if let BudgetKind::Throttle { tokens, per_success } = budget.kind {
+                account.lacks = match failed {
+                    true => {
+                        (account.lacks + RECOVERY).min(capacity(tokens, budget, tenant, facts.1))
+                    }
+                    false => account.lacks.saturating_sub(per_success.of(RECOVERY) + 1),
+                };
+            }
+        }
+    }
+
+    /// A recovery is decided.
     pub(super) fn recovers(
         &mut self,
-        action: RecoveryAction,
-        (failing, destination): (TargetId, Option<TargetId>),
+        paid: Paid,
         now: Instant,
-        policy: &Policy,
+        facts: (&Policy, &Topology),
     ) -> Result<(), Broken> {
-        for (i, (budget, accounts)) in
-            policy.retry_budgets.iter().zip(&mut self.budgets).enumerate()
-        {
-            let governs = budget.governs.contains(&action);
-            let account = account_of(accounts, budget.charged_to, failing, destination);
-            let Some(account) = account.filter(|_| governs) else { continue };
-            let kept = account.has_one(budget.kind, now);
+        let mut kept = Ok(());
+        let governs = |budget: &RetryBudget| budget.governs.contains(&paid.action);
+        for (i, budget, account) in self.each(paid, facts) {
+            if !governs(budget) {
+                continue;
+            }
+            let share = part(budget, paid.tenant, facts.1);
+            let has_one = account.has_one(budget.kind, share, now);
             account.pay(budget.kind, now);
-            Promise::SharedBudgets.holds(kept, || {
-                format!("a {} was decided that retry_budgets[{i}] has nothing for", action.name())
-            })?;
+            kept = kept.and(Promise::SharedBudgets.holds(has_one, || {
+                let name = paid.action.name();
+                format!("a {name} was decided that retry_budgets[{i}] has nothing for")
+            }));
         }
-        Ok(())
+        kept
+    }
+
+    /// The account of each budget that is counted here which one like this draws on.
+    fn each<'a>(
+        &'a mut self,
+        paid: Paid,
+        (policy, topology): (&'a Policy, &'a Topology),
+    ) -> impl Iterator<Item = (usize, &'a RetryBudget, &'a mut Account)> {
+        let budgets = policy.retry_budgets.iter().zip(&mut self.budgets).enumerate();
+        budgets.filter_map(move |(i, (budget, accounts))| {
+            let place = match budget.charged_to {
+                ChargedTo::FailingTarget => usize::from(paid.failing.0),
+                ChargedTo::Destination => usize::from(paid.destination.0),
+                ChargedTo::Overall => 0,
+            };
+            let parts = parts(budget, topology);
+            let part = if parts > 1 { usize::from(paid.tenant.0) } else { 0 };
+            accounts.get_mut(place * parts + part).map(|account| (i, budget, account))
+        })
     }
 }
 
-/// Whether a budget fills by time and traffic; those in flight are counted elsewhere, and what
-/// outcomes fill, or what tenants divide, is not.
-fn is_counted(budget: &RetryBudget, topology: &Topology) -> bool {
-    let divided = budget.by_tenant && !topology.tenants.is_empty();
-    !divided && !matches!(budget.kind, BudgetKind::InFlight { .. } | BudgetKind::Throttle { .. })
+/// Into how many parts each account of a budget is divided.
+fn parts(budget: &RetryBudget, topology: &Topology) -> usize {
+    if budget.by_tenant { topology.tenants.len().max(1) } else { 1 }
 }
 
-fn account_of(
-    accounts: &mut [Account],
-    charged_to: ChargedTo,
-    failing: TargetId,
-    destination: Option<TargetId>,
-) -> Option<&mut Account> {
-    let place = match charged_to {
-        ChargedTo::FailingTarget => usize::from(failing.0),
-        ChargedTo::Destination => usize::from(destination?.0),
-        ChargedTo::Overall => 0,
-    };
-    accounts.get_mut(place)
+/// The share of a budget that a tenant has to itself.
+pub(super) fn part(budget: &RetryBudget, tenant: TenantId, topology: &Topology) -> Share {
+    let of = topology.tenants.get(usize::from(tenant.0)).filter(|_| budget.by_tenant);
+    of.map_or(Share::ONE, |tenant| tenant.budget_share)
+}
+
+/// So much of `n` recoveries, in millionths; never less than the router counts, whichever way it rounds.
+fn of(share: Share, n: u32) -> u64 {
+    (share.of(u64::from(n) * RECOVERY) + 1).min(u64::from(n) * RECOVERY)
+}
+
+/// The same of a capacity: whoever has anything has one.
+pub(super) fn at_least_one(share: Share, n: u32) -> u64 {
+    of(share, n).max(u64::from(n.min(1)) * RECOVERY)
+}
+
+fn capacity(tokens: u32, budget: &RetryBudget, tenant: TenantId, topology: &Topology) -> u64 {
+    at_least_one(part(budget, tenant, topology), tokens)
 }
 
 fn rule<'a>(
@@ -203,26 +258,29 @@ fn has_room_for_last(rule: &Admission, came: &VecDeque<Instant>) -> bool {
 }
 
 impl Account {
-    fn has_one(&mut self, kind: BudgetKind, now: Instant) -> bool {
+    fn has_one(&mut self, kind: BudgetKind, part: Share, now: Instant) -> bool {
         match kind {
             BudgetKind::TokenBucket { capacity, per_second, .. } => {
-                self.fill(per_second, now);
-                self.lacks + RECOVERY <= u64::from(capacity) * RECOVERY
+                self.fill(of(part, per_second), now);
+                self.lacks + RECOVERY <= at_least_one(part, capacity)
             }
             BudgetKind::Rate { per_second } => {
-                self.fill(per_second, now);
-                self.lacks + RECOVERY <= u64::from(per_second) * RECOVERY
+                self.fill(of(part, per_second), now);
+                self.lacks + RECOVERY <= at_least_one(part, per_second)
             }
             BudgetKind::Ratio { share, window, min_per_second } => {
                 let (firsts, recoveries) = self.within(window, now);
-                recoveries * RECOVERY < u64::from(min_per_second) * window.as_micros()
-                    || below(recoveries, share, firsts, 0)
+                let least = in_window(of(part, min_per_second), window);
+                recoveries * RECOVERY < least || below(recoveries, share, firsts, 0)
             }
             BudgetKind::RatioAndReserve { share, window, reserve_per_second } => {
                 let (firsts, recoveries) = self.within(window, now);
-                below(recoveries, share, firsts, u64::from(reserve_per_second) * window.as_micros())
+                let reserve = in_window(of(part, reserve_per_second), window);
+                below(recoveries, share, firsts, reserve)
             }
-            BudgetKind::InFlight { .. } | BudgetKind::Throttle { .. } => true,
+            // Above its half: it lacks less than that.
+            BudgetKind::Throttle { tokens, .. } => self.lacks * 2 < at_least_one(part, tokens) + 2,
+            BudgetKind::InFlight { .. } => true,
         }
     }
 
@@ -232,13 +290,16 @@ impl Account {
             BudgetKind::Ratio { window, .. } | BudgetKind::RatioAndReserve { window, .. } => {
                 self.count(window, now, (0, 1));
             }
+            // The failure before it has paid.
             BudgetKind::InFlight { .. } | BudgetKind::Throttle { .. } => {}
         }
     }
 
-    fn fill(&mut self, per_second: u32, now: Instant) {
-        let added = (now - self.since).as_micros().saturating_mul(per_second.into());
-        self.lacks = self.lacks.saturating_sub(added);
+    /// Fills with so many millionths a second.
+    fn fill(&mut self, per_second: u64, now: Instant) {
+        let elapsed = u128::from((now - self.since).as_micros());
+        let added = (elapsed * u128::from(per_second)).div_ceil(1_000_000);
+        self.lacks = self.lacks.saturating_sub(u64::try_from(added).unwrap_or(u64::MAX));
         self.since = now;
     }
 
@@ -261,6 +322,12 @@ impl Account {
             .iter()
             .fold((0, 0), |(f, r), (_, firsts, recoveries)| (f + firsts, r + recoveries))
     }
+}
+
+/// What so many millionths a second are in a window.
+fn in_window(per_second: u64, window: Duration) -> u64 {
+    let all = (u128::from(per_second) * u128::from(window.as_micros())).div_ceil(1_000_000);
+    u64::try_from(all).unwrap_or(u64::MAX)
 }
 
 fn tenth_of(window: Duration, now: Instant) -> u64 {

@@ -4,11 +4,12 @@ use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use super::accounts::Paid;
 use super::{Broken, Promise};
 use crate::config::{BudgetScope, Policy, RecoveryAction, TotalCovers};
 use crate::event::{AttemptRef, Request, Send};
 use crate::outcome::{FailureClass, Phase, Usage};
-use crate::target::{RouteClass, SideEffects, TargetId, Topology};
+use crate::target::{RouteClass, SideEffects, TargetId, TenantId, Topology};
 use crate::{Duration, Instant, Money};
 
 /// One open request, by what was seen of it.
@@ -60,16 +61,10 @@ pub struct Life {
     places: [Option<TargetId>; 2],
     /// What each of them takes from shared budgets.
     pub(super) paid: [Option<Paid>; 2],
+    /// What the recovery takes from them that is decided, and not sent yet.
+    pub(super) decided: Option<Paid>,
     /// What was reported, and the most that aborted attempts may be billed.
     spent: Money,
-}
-
-/// A recovery in flight, by what shared budgets ask about it.
-#[derive(Clone, Hash, Debug)]
-pub(super) struct Paid {
-    pub(super) action: RecoveryAction,
-    pub(super) failing: TargetId,
-    pub(super) destination: TargetId,
 }
 
 impl Life {
@@ -106,6 +101,7 @@ impl Life {
             to_disclose: Vec::new(),
             places: [None; 2],
             paid: [None, None],
+            decided: None,
             spent: Money::ZERO,
         }
     }
@@ -152,6 +148,23 @@ impl Life {
         (self.places[1], self.paid[1]) = (None, None);
     }
 
+    /// Where an attempt in flight went, and for whom: what its end is counted by.
+    pub(super) fn account(&self, attempt: AttemptRef) -> (TargetId, TenantId) {
+        (self.place(attempt).expect("it is in flight"), self.request.tenant)
+    }
+
+    /// What a failure that was reported of an attempt means: after its output was released, a stream
+    /// that broke; before, whatever broke it, a connection that did.
+    pub(super) fn class_of(&self, attempt: AttemptRef, reported: FailureClass) -> FailureClass {
+        let committed = self.released_by == Some(attempt.number);
+        match reported {
+            FailureClass::Refusal | FailureClass::CallerCancelled => reported,
+            _ if committed => FailureClass::PartialStream,
+            FailureClass::PartialStream => FailureClass::Transport,
+            _ => reported,
+        }
+    }
+
     /// Where an attempt in flight went.
     fn place(&self, attempt: AttemptRef) -> Option<TargetId> {
         self.places[usize::from(self.hedge == Some(attempt))]
@@ -185,14 +198,25 @@ impl Life {
         self.in_group[usize::from(group)] == 0
     }
 
+    /// What an attempt takes from shared budgets.
+    pub(super) fn paying(&self, send: &Send) -> Option<Paid> {
+        let (action, failing) = send.recovery.zip(self.latest)?;
+        Some(Paid { action, failing, destination: send.target, tenant: self.request.tenant })
+    }
+
+    /// What all its recoveries take from shared budgets: those in flight, and the one that is decided.
+    pub(super) fn recoveries(&self) -> impl Iterator<Item = &Paid> {
+        self.paid.iter().chain([&self.decided]).flatten()
+    }
+
     /// Counts an attempt that was allowed.
     pub(super) fn sent(&mut self, send: &Send) {
         self.attempts += 1;
         self.on_target[usize::from(send.target.0)] += 1;
         self.in_group[usize::from(send.group)] += 1;
-        let recovery = send.recovery.zip(self.latest);
         let destination = send.target;
-        let paid = recovery.map(|(action, failing)| Paid { action, failing, destination });
+        let paid = self.paying(send);
+        self.decided = None;
         let beside = usize::from(self.flying.is_some());
         (self.places[beside], self.paid[beside]) = (Some(destination), paid);
         self.latest = Some(destination);
@@ -230,7 +254,22 @@ impl Life {
         })?;
         self.right_target(send, topology)?;
         self.within_limits(send, policy, topology)?;
-        self.within_envelope(send, now, policy, topology)
+        self.within_envelope(send, now, policy, topology)?;
+        self.as_decided(send)
+    }
+
+    /// A recovery goes where it was decided that it goes; a hedge follows no decision.
+    fn as_decided(&self, send: &Send) -> Result<(), Broken> {
+        let kept = match (send.recovery, self.decided) {
+            (None | Some(RecoveryAction::Hedge), _) => true,
+            (Some(action), Some(decided)) => {
+                (action, send.target) == (decided.action, decided.destination)
+            }
+            (Some(_), None) => false,
+        };
+        Promise::Explained.holds(kept, || {
+            format!("attempt {} was sent, and another thing was decided", send.attempt.number)
+        })
     }
 
     /// The kind of recovery is what its target makes it.

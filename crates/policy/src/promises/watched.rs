@@ -7,15 +7,15 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::hash::{Hash, Hasher};
 
-use super::accounts::Accounts;
-use super::life::Paid;
+use super::accounts::{Accounts, Paid, at_least_one, part};
 use super::{Broken, Life, Promise, Subject};
-use crate::config::{AllUnavailable, BudgetKind, ChargedTo, RecoveryAction};
+use crate::config::{AllUnavailable, Blame, BudgetKind, ChargedTo, RecoveryAction};
 use crate::event::{
     Action, AttemptRef, BreakerState, Decision, Event, Outcome, Request, RequestRef, Send, Terminal,
 };
-use crate::outcome::{Answer, Execution, Phase, Usage};
-use crate::target::TargetId;
+use crate::facts::Fact;
+use crate::outcome::{Answer, Execution, FailureClass, Phase, Usage};
+use crate::target::{TargetId, TenantId};
 use crate::{Instant, Share};
 
 /// An event, when it was fed, and what followed from it.
@@ -208,24 +208,46 @@ impl<S: Subject> Watched<S> {
                     life.cancelled = true;
                 }
             }
-            // Of what others know nothing is promised here but what breakers say.
-            Event::Learnt(_) => {}
+            // Of what others know nothing is promised here but what breakers say, and what fills budgets.
+            Event::Learnt(fact) => {
+                let facts = (self.subject.policy(), self.subject.topology());
+                match fact {
+                    Fact::Answered { target, tenant } => {
+                        self.accounts.outcome((target, tenant), false, facts);
+                    }
+                    Fact::FirstAttempt { target, tenant } => {
+                        self.accounts.first_attempt((target, tenant), self.now, facts);
+                    }
+                    _ => {}
+                }
+            }
             Event::KillSwitch { target: Some(t), off } => self.taken_out[usize::from(t.0)] = off,
             Event::KillSwitch { target: None, off } => self.recovery_off = off,
             Event::Failed { attempt, failure } => {
                 let topology = self.subject.topology();
                 if let Some(life) = flying(&mut self.lives, attempt) {
                     life.charge(attempt, failure.usage, topology);
+                    let at = life.account(attempt);
+                    let class = life.class_of(attempt, failure.class);
                     life.failed(attempt, failure.class, topology);
+                    self.failed(at, class);
                 }
             }
             Event::Ended { attempt, usage, answer } => {
                 let topology = self.subject.topology();
                 if let Some(life) = flying(&mut self.lives, attempt) {
                     life.charge(attempt, usage, topology);
+                    let at = life.account(attempt);
                     life.over(attempt);
                     life.unexplained = answer == Answer::Invalid;
                     life.has_result |= answer != Answer::Invalid;
+                    match answer {
+                        Answer::Invalid => self.failed(at, FailureClass::ContractFailure),
+                        Answer::Valid | Answer::Refusal => {
+                            let facts = (self.subject.policy(), topology);
+                            self.accounts.outcome(at, false, facts);
+                        }
+                    }
                 }
             }
             Event::Headers(attempt) => self.came_to(attempt, Phase::BeforeOutput),
@@ -255,6 +277,14 @@ impl<S: Subject> Watched<S> {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// An attempt failed with this class: budgets count it where the matrix blames the target.
+    fn failed(&mut self, at: (TargetId, TenantId), class: FailureClass) {
+        let facts = (self.subject.policy(), self.subject.topology());
+        if !matches!(facts.0.matrix.row(class).blame, Blame::No | Blame::Contract) {
+            self.accounts.outcome(at, true, facts);
         }
     }
 
@@ -307,9 +337,14 @@ impl<S: Subject> Watched<S> {
                     });
                 };
                 let ended = (life.ended, life.latest);
+                let at = life.account(attempt);
                 life.failed(attempt, class, topology);
                 if life.has_result {
                     (life.ended, life.latest) = ended;
+                }
+                // What the caller's going cuts says nothing about a target.
+                if class != FailureClass::CallerCancelled {
+                    self.failed(at, class);
                 }
                 Ok(())
             }
@@ -325,12 +360,7 @@ impl<S: Subject> Watched<S> {
             Action::Decided { attempt, decision } => {
                 let life = life(&mut self.lives, attempt.request);
                 life.unexplained = false;
-                if let (Decision::Recover { action, wait }, Some(failing)) = (decision, life.latest)
-                    && !wait.is_zero()
-                {
-                    let policy = self.subject.policy();
-                    self.accounts.recovers(action, (failing, None), now, policy)?;
-                }
+                life.decided = None;
                 let recovers = matches!(decision, Decision::Recover { .. });
                 let how = || format!("a recovery was decided after attempt {}", attempt.number);
                 Promise::NoneAfterCancel.holds(!(recovers && life.cancelled), how)?;
@@ -345,7 +375,14 @@ impl<S: Subject> Watched<S> {
                 })?;
                 Promise::Explained.holds(!life.in_flight(attempt), || {
                     format!("a decision on attempt {}, which is in flight", attempt.number)
-                })
+                })?;
+                match (decision, life.latest) {
+                    (Decision::Recover { action, target, .. }, Some(failing)) => {
+                        let tenant = life.request.tenant;
+                        self.pays(attempt, Paid { action, failing, destination: target, tenant })
+                    }
+                    _ => Ok(()),
+                }
             }
             Action::Breaker { breaker, state, until } => {
                 let open = (state == BreakerState::Open).then_some(until);
@@ -410,17 +447,16 @@ impl<S: Subject> Watched<S> {
         let life = &self.lives[&send.attempt.request];
         life.may_send(&send, self.now, policy, topology)?;
         self.in_service(&send)?;
-        self.within_shared_budgets(&send, life.latest)?;
         let first = life.is_first_in(send.group);
         let facts = (policy, topology);
         self.accounts.enters(&life.request, &send, first, self.now, facts)?;
-        match (send.recovery, life.latest) {
-            (None, _) => self.accounts.first_attempt(send.target, self.now, policy),
-            (Some(action), Some(failing)) if send.waited.is_zero() => {
-                let pair = (failing, Some(send.target));
-                self.accounts.recovers(action, pair, self.now, policy)?;
+        match (send.recovery, life.paying(&send)) {
+            (None, _) => {
+                let at = (send.target, life.request.tenant);
+                self.accounts.first_attempt(at, self.now, facts);
             }
-            // It was decided before, and counted then.
+            // A hedge follows no failure: nothing was decided before.
+            (Some(RecoveryAction::Hedge), Some(paid)) => self.pays(send.attempt, paid)?,
             (Some(_), _) => {}
         }
         self::life(&mut self.lives, send.attempt.request).sent(&send);
@@ -447,43 +483,52 @@ impl<S: Subject> Watched<S> {
         Ok(())
     }
 
-    /// Recoveries in flight stay within what is declared for them.
-    fn within_shared_budgets(&self, send: &Send, failing: Option<TargetId>) -> Result<(), Broken> {
-        let (Some(action), Some(failing)) = (send.recovery, failing) else { return Ok(()) };
-        let this = Paid { action, failing, destination: send.target };
-        let in_flight = |same: &dyn Fn(&Paid) -> bool| {
-            let paid = self.lives.values().flat_map(|life| life.paid.iter().flatten());
-            paid.filter(|p| same(p)).count()
+    /// A recovery draws on the shared budgets: each has something for it.
+    fn pays(&mut self, attempt: AttemptRef, paid: Paid) -> Result<(), Broken> {
+        self.within_flight(attempt, paid)?;
+        let facts = (self.subject.policy(), self.subject.topology());
+        self.accounts.recovers(paid, self.now, facts)?;
+        if paid.action != RecoveryAction::Hedge {
+            life(&mut self.lives, attempt.request).decided = Some(paid);
+        }
+        Ok(())
+    }
+
+    /// Recoveries in flight, and those that wait, stay within what is declared for them.
+    fn within_flight(&self, attempt: AttemptRef, this: Paid) -> Result<(), Broken> {
+        let (policy, topology) = (self.subject.policy(), self.subject.topology());
+        let beside = |same: &dyn Fn(&Paid) -> bool| {
+            self.lives.values().flat_map(Life::recoveries).filter(|p| same(p)).count() as u64
         };
-        let kept = |used: usize, max: u32, whose: &str| {
-            Promise::AttemptLimits.holds(used < max as usize, || {
-                format!("attempt {} was sent beside {used}, beyond {whose}", send.attempt.number)
+        let kept = |used: u64, max: u64, whose: &str| {
+            Promise::AttemptLimits.holds(used < max, || {
+                let (name, number) = (this.action.name(), attempt.number);
+                format!("a {name} at attempt {number} beside {used}, beyond {whose}")
             })
         };
-        for (i, budget) in self.subject.policy().retry_budgets.iter().enumerate() {
+        for (i, budget) in policy.retry_budgets.iter().enumerate() {
             let BudgetKind::InFlight { max } = budget.kind else { continue };
-            // Each tenant's part is one at least.
-            let parts = self.subject.topology().tenants.len() as u32;
-            let max = if budget.by_tenant { max.saturating_add(parts) } else { max };
-            if !budget.governs.contains(&action) {
+            if !budget.governs.contains(&this.action) {
                 continue;
             }
-            let used = in_flight(&|paid| {
+            let used = beside(&|paid| {
                 budget.governs.contains(&paid.action)
+                    && (!budget.by_tenant || paid.tenant == this.tenant)
                     && match budget.charged_to {
                         ChargedTo::FailingTarget => paid.failing == this.failing,
                         ChargedTo::Destination => paid.destination == this.destination,
                         ChargedTo::Overall => true,
                     }
             });
+            let max = at_least_one(part(budget, this.tenant, topology), max) / 1_000_000;
             kept(used, max, &format!("retry_budgets[{i}]"))?;
         }
-        let there = &self.subject.topology().targets[usize::from(send.target.0)];
+        let there = &topology.targets[usize::from(this.destination.0)];
         match there.failover_in_flight {
-            Some(max) if action != RecoveryAction::Retry => {
+            Some(max) if this.action != RecoveryAction::Retry => {
                 let moved = |paid: &Paid| paid.action != RecoveryAction::Retry;
-                let used = in_flight(&|p| moved(p) && p.destination == this.destination);
-                kept(used, max, "the failover_in_flight of its target")
+                let used = beside(&|p| moved(p) && p.destination == this.destination);
+                kept(used, max.into(), "the failover_in_flight of its target")
             }
             _ => Ok(()),
         }

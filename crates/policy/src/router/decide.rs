@@ -33,7 +33,8 @@ impl Router {
         match self.decide(i) {
             Ok(choice) => {
                 let action = choice.action.expect("a recovery has a kind");
-                let decision = Decision::Recover { action, wait: choice.wait };
+                let decision =
+                    Decision::Recover { action, target: choice.target, wait: choice.wait };
                 self.decided(i, decision, out);
                 self.schedule(i, choice, out);
             }

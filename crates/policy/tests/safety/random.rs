@@ -12,8 +12,8 @@ use windtunnel_policy::event::{AttemptRef, Event, Left, Request, RequestRef, Tri
 use windtunnel_policy::outcome::{Answer, Execution, Failure, FailureClass, Phase, Usage};
 use windtunnel_policy::promises::{Broken, Moment, Watched};
 use windtunnel_policy::target::{
-    Capabilities, ClassId, Group, Role, RouteClass, SideEffects, Target, TargetId, TenantId,
-    Topology,
+    Capabilities, ClassId, Group, Role, RouteClass, SideEffects, Target, TargetId, Tenant,
+    TenantId, Topology,
 };
 use windtunnel_policy::{Duration, Instant, Money, Price, Router, Share};
 
@@ -110,6 +110,7 @@ fn event(watched: &Watched<Router>, step: &Step, id: u64, now: Instant) -> Optio
     let nth = open.get(step.nth % open.len().max(1));
     let life = nth.map(|request| &watched.lives[request]);
     let hedge = life.and_then(|life| life.hedge).filter(|_| id % 2 == 1);
+    let tenants = watched.subject.topology().tenants.len().max(1) as u64;
     let flying = hedge.or(life.and_then(|life| life.flying));
     Some(match step.what {
         What::Arrives { streamed, tokens, salt } => Event::Arrived(Request {
@@ -120,7 +121,7 @@ fn event(watched: &Watched<Router>, step: &Step, id: u64, now: Instant) -> Optio
             max_output_tokens: 100,
             streamed,
             session: salt % 3,
-            tenant: TenantId::FIRST,
+            tenant: TenantId((salt / 60 % tenants) as u16),
             action: salt % 5,
             tries: Tries { sdk: 1 + u8::from(salt % 4 == 0), ..Tries::FIRST },
             left: match salt % 3 {
@@ -228,8 +229,9 @@ fn topology() -> impl Strategy<Value = Topology> {
         any::<bool>(),
         prop::option::of(1_u64..400),
         0_u8..3,
+        any::<bool>(),
     )
-        .prop_map(|(targets, groups, total, first, writes, cost, needs)| {
+        .prop_map(|(targets, groups, total, first, writes, cost, needs, divided)| {
             let targets: Vec<Target> = targets.into_iter().enumerate().map(target_of).collect();
             let groups = (0..groups.min(targets.len()))
                 .map(|g| Group {
@@ -258,7 +260,15 @@ fn topology() -> impl Strategy<Value = Topology> {
                 max_cost: cost.map_or(Money::MAX, Money::from_pico),
                 groups,
             };
-            Topology { targets, classes: vec![class], tenants: Vec::new() }
+            let tenant = |name: &str, (part, all)| Tenant {
+                name: name.into(),
+                budget_share: Share::ratio(part, all),
+            };
+            let tenants = match divided {
+                true => vec![tenant("large", (2, 3)), tenant("small", (1, 3))],
+                false => Vec::new(),
+            };
+            Topology { targets, classes: vec![class], tenants }
         })
 }
 
@@ -341,7 +351,9 @@ prop_compose! {
 fn budget() -> impl Strategy<Value = RetryBudget> {
     let kinds = vec![
         BudgetKind::InFlight { max: 1 },
+        BudgetKind::InFlight { max: 4 },
         BudgetKind::Rate { per_second: 1 },
+        BudgetKind::Rate { per_second: 3 },
         BudgetKind::Throttle { tokens: 4, per_success: Share::ratio(1, 2) },
         BudgetKind::RatioAndReserve {
             share: Share::ratio(1, 5),
@@ -363,12 +375,17 @@ fn budget() -> impl Strategy<Value = RetryBudget> {
         vec![RecoveryAction::Hedge],
         vec![RecoveryAction::Failover, RecoveryAction::Hedge],
     ];
-    (prop::sample::select(governed), prop::sample::select(accounts), prop::sample::select(kinds))
-        .prop_map(|(governs, charged_to, kind)| RetryBudget {
+    (
+        prop::sample::select(governed),
+        prop::sample::select(accounts),
+        prop::sample::select(kinds),
+        any::<bool>(),
+    )
+        .prop_map(|(governs, charged_to, kind, by_tenant)| RetryBudget {
             governs,
             charged_to,
             kind,
-            by_tenant: false,
+            by_tenant,
         })
 }
 

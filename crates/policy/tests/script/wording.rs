@@ -48,7 +48,7 @@ impl Names {
             }
             Action::Release(attempt) => format!("release {}", self.attempt(*attempt)),
             Action::Decided { attempt, decision } => match decision {
-                Decision::Recover { action, wait } => {
+                Decision::Recover { action, wait, .. } => {
                     let wait = waiting(", after", *wait);
                     format!("{} is over: {}{wait}", self.attempt(*attempt), action.name())
                 }
