@@ -2,7 +2,12 @@
 //!
 //! Absolute times drift with the machine: read the ratios. Runs and references are timed in
 //! turn, several times over, and medians are printed. Arguments choose runs by name: `r1`,
-//! `standard`, `growth`.
+//! `standard`, `growth`; and `r1-once`, `standard-once`, which run the first 300 s a single time and
+//! are for counting instructions:
+//!
+//! ```sh
+//! valgrind --tool=callgrind --toggle-collect='*counted*' target/release/deps/speed-* standard-once
+//! ```
 
 #[path = "reference/plain_heap.rs"]
 mod plain_heap;
@@ -32,6 +37,11 @@ fn main() {
     }
     if wanted("growth") {
         growth();
+    }
+    for scenario in ["r1", "standard"] {
+        if names.iter().any(|name| *name == format!("{scenario}-once")) {
+            once(scenario);
+        }
     }
 }
 
@@ -109,6 +119,23 @@ fn growth() {
     for targets in [20, 200] {
         series(&format!("{targets} targets"), &few, &many_targets(targets));
     }
+}
+
+/// One run of the first 300 s, untimed.
+fn once(name: &str) {
+    let mut scenario = load(name);
+    scenario.file.warm_up = Duration::ZERO;
+    scenario.file.horizon = Duration::from_secs(300);
+    let world = World::build(&scenario, WorldOptions::default()).expect("the world can be made");
+    let policies = scenario.load_policies().expect("its policy is in order");
+    let mut simulation = Simulation::new(&scenario, &policies[0]).expect("the policy fits");
+    println!("{} requests", counted(&mut simulation, &world).requests);
+}
+
+/// The run that is counted, under a name of its own.
+#[inline(never)]
+fn counted(simulation: &mut Simulation<'_>, world: &World) -> RunTotals {
+    simulation.run(world, &mut NoSink)
 }
 
 /// Times the runs of two scenarios in turn, each until it has run as many requests as the larger

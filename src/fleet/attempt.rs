@@ -5,8 +5,8 @@ use windtunnel_policy::outcome::{Failure, FailureClass, Phase, Usage};
 use windtunnel_policy::target::TargetId;
 use windtunnel_policy::{Duration, Instant};
 
+use super::charge::Ask;
 use super::clock::{Work, WorkClock, whole_micros};
-use super::limit::Ask;
 use crate::draw::Key;
 use crate::scenario::Billing;
 
@@ -169,7 +169,20 @@ impl Fall {
 
 impl Attempt {
     /// The stage after this one, of an attempt in work or about to be.
+    #[inline]
     pub(super) fn next_stage(&self) -> Stage {
+        if let (Fate::Answers(_), 0) = (self.plan.fate, self.plan.tool) {
+            // By far the commonest course.
+            return match self.stage {
+                Stage::Queued if self.shows_headers => Stage::ToHeaders,
+                Stage::Queued | Stage::ToHeaders if self.streamed => Stage::ToOutput,
+                _ => Stage::ToEnd,
+            };
+        }
+        self.next_stage_of_any()
+    }
+
+    fn next_stage_of_any(&self) -> Stage {
         let before_output =
             matches!(self.plan.fate, Fate::Fails(Fall { phase: Phase::BeforeOutput, .. }));
         let silence = match self.plan.fate {
@@ -192,6 +205,7 @@ impl Attempt {
     }
 
     /// Work from its start to the end of this stage.
+    #[inline]
     pub(super) fn milestone(&self) -> u64 {
         match (self.stage, self.plan.fate) {
             (Stage::ToHeaders, _) => self.plan.headers,
@@ -214,6 +228,7 @@ impl Attempt {
     }
 
     /// What it has used after `done` work since its start.
+    #[inline]
     pub(super) fn used_after(&self, done: Work) -> Usage {
         Usage {
             input: self.ask.input,
@@ -230,6 +245,7 @@ impl Attempt {
     }
 
     /// What `billing` makes of `used`: the usage it is billed for.
+    #[inline]
     pub(super) fn billed(&self, billing: Billing, used: Usage) -> Usage {
         match billing {
             Billing::Nothing => Usage::default(),
@@ -259,6 +275,7 @@ impl Attempt {
 
 impl Plan {
     /// Output tokens made after `done` work.
+    #[inline]
     pub(super) fn tokens_after(&self, done: Work) -> u32 {
         if done < Work::from(self.output) || self.tokens == 0 {
             return 0;
@@ -289,8 +306,8 @@ pub(super) struct Slab {
 }
 
 impl Slab {
-    /// A free place for an attempt, of which the caller writes everything but the generation: an
-    /// attempt is large, and one made elsewhere would be copied here.
+    /// A free place for an attempt, of which the caller writes everything that will be looked at but the
+    /// generation: an attempt is large, and one made elsewhere would be copied here.
     #[inline]
     pub(super) fn claim(&mut self) -> (FleetRef, &mut Attempt) {
         let slot = match self.free.pop() {
@@ -330,9 +347,10 @@ impl Slab {
         place
     }
 
-    /// Frees the attempt's place.
+    /// Frees the place of an attempt that is live.
+    #[inline]
     pub(super) fn remove(&mut self, handle: FleetRef) {
-        self.live(handle).stage = Stage::Vacant;
+        self.places[handle.slot as usize].stage = Stage::Vacant;
         self.free.push(handle.slot);
     }
 

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use windtunnel_policy::target::TargetId;
 use windtunnel_policy::{Duration, Instant};
 
+use super::Order;
 use super::attempt::FleetRef;
 use crate::scenario::Scenario;
 
@@ -69,6 +70,9 @@ impl Caches {
     /// Tokens of a prefix that need no work at a target.
     #[inline]
     pub(super) fn warm(&self, now: Instant, target: TargetId, session: u64, prefix: u32) -> u32 {
+        if self.of.is_empty() {
+            return 0;
+        }
         let Some(cache) = self.cache(target).filter(|cache| prefix >= cache.min_tokens.max(1))
         else {
             return 0;
@@ -81,10 +85,11 @@ impl Caches {
 
     /// Notes the session of an attempt that may leave a prefix behind.
     #[inline]
-    pub(super) fn note(&mut self, handle: FleetRef, session: Option<u64>) {
+    pub(super) fn note(&mut self, handle: FleetRef, order: &Order<'_>) {
         if self.of.is_empty() {
             return;
         }
+        let session = (order.prefix > 0).then_some(order.request.session);
         let slot = handle.slot as usize;
         if slot >= self.sessions.len() {
             self.sessions.resize(slot + 1, None);

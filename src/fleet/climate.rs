@@ -116,6 +116,9 @@ impl Climate {
         request: Key,
         nth: u32,
     ) -> Option<(NameHash, &[Mix])> {
+        if self.effects.is_empty() && self.baseline.is_none() {
+            return None;
+        }
         self.effects.iter().chain(&self.baseline).find_map(|effect| {
             let window_is_struck = || effect.window_is_struck(now, world);
             let Effect { strikes, subject, .. } = effect;

@@ -24,7 +24,9 @@ impl Fleet {
             Fate::FallsSilent(_) if !attempt.unseen => {
                 let site = &mut self.sites[target];
                 site.leave();
-                settle(now, attempt, &site.model, &mut self.limits, usage);
+                if std::mem::take(&mut attempt.charged) {
+                    settle(now, attempt, &site.model, &mut self.limits, usage);
+                }
                 attempt.stage = Stage::Silent;
                 None
             }
@@ -41,13 +43,23 @@ impl Fleet {
         }
     }
 
-    /// An attempt fails as planned.
+    /// An attempt that no work was done on fails as planned, unless it was given up.
+    #[inline]
     pub(super) fn fail(&mut self, now: Instant, handle: FleetRef) -> Option<Notice> {
-        let attempt = self.attempts.live(handle);
-        let Fate::Fails(fall) = attempt.plan.fate else {
+        let attempt = self.attempts.get(handle)?;
+        let Fate::Fails(ref fall) = attempt.plan.fate else {
             panic!("an attempt that is to fail has a failure planned: {attempt:?}")
         };
-        self.fail_with(now, handle, &fall)
+        let site = &self.sites[usize::from(attempt.target.0)];
+        let used = Usage::default();
+        let failure = fall.with(attempt.billed(fall.billing, used));
+        let kind = NoticeKind::failed(failure, &site.model.price);
+        let notice = attempt.notice(handle, kind);
+        if attempt.charged {
+            settle(now, attempt, &site.model, &mut self.limits, used);
+        }
+        self.attempts.remove(handle);
+        notice
     }
 
     fn fail_with(&mut self, now: Instant, handle: FleetRef, fall: &Fall) -> Option<Notice> {
@@ -100,10 +112,13 @@ impl Fleet {
 
     /// Takes an attempt that used `used` out of the fleet: its slot or place in the queue comes
     /// back and its limits are settled. The caller then has [`Site::changed`] do the rest.
+    #[inline]
     pub(super) fn close(&mut self, now: Instant, handle: FleetRef, used: Usage) {
         let attempt = self.attempts.live(handle);
         let site = &mut self.sites[usize::from(attempt.target.0)];
-        settle(now, attempt, &site.model, &mut self.limits, used);
+        if attempt.charged {
+            settle(now, attempt, &site.model, &mut self.limits, used);
+        }
         match attempt.stage {
             Stage::Queued => site.queued -= 1,
             stage if stage.in_work() => site.leave(),
@@ -113,17 +128,14 @@ impl Fleet {
     }
 }
 
-/// Settles the limits an attempt was charged, once.
+/// Settles the limits an attempt was charged.
 fn settle(
     now: Instant,
-    attempt: &mut Attempt,
+    attempt: &Attempt,
     target: &TargetModel,
     limits: &mut [Limit],
     used: Usage,
 ) {
-    if !std::mem::take(&mut attempt.charged) {
-        return;
-    }
     for &limit in &target.limits {
         limits[usize::from(limit)].settle(now, attempt.sent, attempt.ask, used);
     }

@@ -9,10 +9,9 @@ use windtunnel_policy::outcome::{FailureClass, Usage};
 use windtunnel_policy::target::TargetId;
 use windtunnel_policy::{Duration, Instant, Share};
 
+use super::charge::{Ask, Settles, Weights};
 use super::climate::nearest;
-use crate::scenario::{
-    Charge, LimitModel, LimitSpec, LimitUnit, Refill, RetryAfterForm, Settlement,
-};
+use crate::scenario::{LimitModel, LimitSpec, LimitUnit, Refill, RetryAfterForm};
 
 const PPM: u128 = 1_000_000;
 const DAY: Duration = Duration::from_secs(86_400);
@@ -22,8 +21,9 @@ const SECOND: u64 = 1_000_000;
 #[derive(Clone, Debug)]
 pub(super) struct Limit {
     spec: LimitSpec,
-    /// Output tokens count this much on settlement, in parts per million.
-    output_ppm: u128,
+    charge: Weights,
+    /// How what was charged is put right in the end; `None` where it stays.
+    settles: Option<Settles>,
     window: u64,
     /// What the weather at each target that shares it says: limit factor, background load.
     members: Vec<(TargetId, Share, u64)>,
@@ -41,17 +41,6 @@ enum Taken {
     Window { number: u64, count: u64 },
     /// Comes back when the attempt ends.
     Now(u64),
-}
-
-/// What one attempt asks for.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Ask {
-    /// Prompt tokens.
-    pub(super) input: u32,
-    /// Of those, remembered by the provider's cache.
-    pub(super) cached: u32,
-    /// The most output tokens.
-    pub(super) max_output: u32,
 }
 
 /// Why an attempt was refused.
@@ -82,13 +71,10 @@ impl Limit {
     /// The limit with nothing taken, in clear weather.
     pub(super) fn new(model: &LimitModel) -> Limit {
         let spec = model.spec.clone();
-        let output_ppm = match spec.settlement {
-            Settlement::OutputTimes(factor) => u128::from(factor.ppm()),
-            Settlement::None | Settlement::Actual => PPM,
-        };
         let window = if spec.unit == LimitUnit::DayQuota { DAY } else { spec.window };
         let mut limit = Limit {
-            output_ppm,
+            charge: Weights::by(&spec),
+            settles: Settles::by(&spec),
             window: window.as_micros().max(1),
             members: model.targets.iter().map(|&t| (t, Share::ONE, 1_000_000)).collect(),
             limit: 0,
@@ -176,13 +162,14 @@ impl Limit {
             *count -= 1;
             return;
         }
+        let Some(settles) = &self.settles else { return };
         let before = self.charge(ask);
-        let after = self.settled(before, used);
+        let after = settles.settled(before, used);
         if after > before {
             self.flow_back(now);
             self.add(after - before);
         } else if after < before {
-            self.give_back(now, taken_at, before - after);
+            self.give_back(taken_at, before - after);
         }
     }
 
@@ -194,38 +181,7 @@ impl Limit {
     /// What `ask` is charged when it comes in.
     #[inline]
     fn charge(&self, ask: Ask) -> u64 {
-        let (input, max) = (u64::from(ask.input), u64::from(ask.max_output));
-        match (self.spec.unit, self.spec.charge) {
-            (LimitUnit::Requests | LimitUnit::Concurrency | LimitUnit::DayQuota, _) => 1,
-            (LimitUnit::InputTokens, _) | (LimitUnit::TotalTokens, Charge::Prompt) => input,
-            (LimitUnit::OutputTokens, Charge::Prompt) => 0,
-            (LimitUnit::OutputTokens, Charge::PromptAndMax) => max,
-            (LimitUnit::TotalTokens, Charge::PromptAndMax) => input + max,
-        }
-    }
-
-    /// What an attempt charged `before` has cost in the end.
-    #[inline]
-    fn settled(&self, before: u64, used: Usage) -> u64 {
-        let input = u64::from(used.input);
-        let output = match self.output_ppm {
-            // By far the commonest, and the division is slow.
-            PPM => u64::from(used.output),
-            ppm => (u128::from(used.output) * ppm / PPM) as u64,
-        };
-        match (self.spec.unit, self.spec.settlement, self.spec.charge) {
-            (LimitUnit::Requests | LimitUnit::Concurrency | LimitUnit::DayQuota, ..) => before,
-            // Output that could not be charged on the way in is charged on the way out.
-            (
-                LimitUnit::OutputTokens | LimitUnit::TotalTokens,
-                Settlement::None,
-                Charge::Prompt,
-            ) => before + output,
-            (_, Settlement::None, _) => before,
-            (LimitUnit::InputTokens, ..) => input,
-            (LimitUnit::OutputTokens, ..) => output,
-            (LimitUnit::TotalTokens, ..) => input + output,
-        }
+        self.charge.of(ask)
     }
 
     /// Takes more, of a limit that was brought up to now.
@@ -238,13 +194,15 @@ impl Limit {
         }
     }
 
-    fn give_back(&mut self, now: Instant, taken_at: Instant, amount: u64) {
-        self.flow_back(now);
+    /// Gives back what was charged too much. What flows back by itself need not be worked out before:
+    /// in either order it is taken off, and never below nothing.
+    #[inline]
+    fn give_back(&mut self, taken_at: Instant, amount: u64) {
         let less = self.scaled(amount);
         match &mut self.taken {
             Taken::Level { scaled, .. } => *scaled = scaled.saturating_sub(less),
             Taken::Window { number, count } => {
-                // What an earlier window was charged is gone with it.
+                // What an earlier window was charged is gone with it, at the latest when somebody asks.
                 if taken_at.as_micros() / self.window == *number {
                     *count = count.saturating_sub(amount);
                 }

@@ -5,9 +5,9 @@ use windtunnel_policy::{Duration, Instant, Share};
 
 use super::Order;
 use super::attempt::{Fall, Fate, Plan, Verdict};
+use super::charge::Ask;
 use super::climate::Climate;
 use super::clock::FULL_SPEED;
-use super::limit::Ask;
 use super::site::Site;
 use crate::draw::{Key, NameHash, Purpose, below};
 use crate::scenario::{Billing, MOST_WORK, TargetModel, Try};
@@ -43,7 +43,7 @@ pub(super) fn prospect(
     let (model, climate) = (&site.model, &site.climate);
     let (key, nth) = (order.request.key, order.nth_on_target);
     if order.request.marks.has(Marks::BLOCKED) {
-        *plan = Plan::without_work(Fall::at_the_door(FailureClass::ContentPolicy, 400));
+        plan.fails(&Fall::at_the_door(FailureClass::ContentPolicy, 400), 0);
         return Prospect::Fails(failure(model, key, nth));
     }
     if let Some((subject, mix)) = climate.strike(now, world, key, nth) {
@@ -51,10 +51,10 @@ pub(super) fn prospect(
     }
     if site.is_full() {
         // In a storm most attempts end here: what they would have come to is not drawn.
-        *plan = Plan::without_work(site.shed());
+        plan.fails(&site.shed(), 0);
         return Prospect::Fails(failure(model, key, nth));
     }
-    *plan = answered(model, climate, order, ask);
+    answers(model, climate, order, ask, plan);
     Prospect::Works
 }
 
@@ -71,22 +71,19 @@ impl Fall {
     }
 }
 
-/// The work of an attempt that meets no failure.
-fn healthy(model: &TargetModel, order: &Order<'_>, ask: Ask) -> Plan {
+/// Plans the work of an attempt that meets no failure.
+#[inline]
+fn works(model: &TargetModel, order: &Order<'_>, ask: Ask, plan: &mut Plan) {
     let luck = Try { request: order.request.key, target: model.hash, nth: order.nth_on_target };
     let tokens = tokens(model, order);
     // What the cache remembers takes no work.
     let times = model.latency.times(luck, ask.input - ask.cached, tokens, order.shows_headers());
-    let verdict = Verdict { answer: Answer::Valid, contract_ok: true, task_done: true };
-    Plan {
-        headers: times.headers * FULL_SPEED,
-        output: times.output * FULL_SPEED,
-        pace: times.pace * FULL_SPEED,
-        end: times.end * FULL_SPEED,
-        tool: 0,
-        tokens,
-        fate: Fate::Answers(verdict),
-    }
+    plan.headers = times.headers * FULL_SPEED;
+    plan.output = times.output * FULL_SPEED;
+    plan.pace = times.pace * FULL_SPEED;
+    plan.end = times.end * FULL_SPEED;
+    plan.tool = 0;
+    plan.tokens = tokens;
 }
 
 /// Output tokens of a complete answer.
@@ -116,29 +113,25 @@ fn struck(
         billing,
     };
     // How long the answer would have taken is drawn only where some of it is made.
-    let without_work = |phase| Plan {
-        tokens: tokens(model, order),
-        ..Plan::without_work(fall(phase, model.bill_failed))
-    };
     if kind.hang {
-        *plan = without_work(kind.phase);
+        plan.fails(&fall(kind.phase, model.bill_failed), tokens(model, order));
         return Prospect::Hangs;
     }
     match kind.phase {
         Phase::BeforeHeaders => {
             let takes = kind.takes.as_ref().unwrap_or(&model.latency.failure);
             let takes = takes.value(|| key.draw(Purpose::FailureLatency, subject, nth));
-            *plan = without_work(kind.phase);
+            plan.fails(&fall(kind.phase, model.bill_failed), tokens(model, order));
             Prospect::Fails(Duration::from_micros(takes))
         }
         Phase::BeforeOutput => {
-            *plan = healthy(model, order, ask);
+            works(model, order, ask, plan);
             plan.fate = Fate::Fails(fall(kind.phase, model.bill_failed));
             plan.end = plan.output;
             Prospect::Works
         }
         Phase::AfterOutput => {
-            *plan = healthy(model, order, ask);
+            works(model, order, ask, plan);
             plan.fate = Fate::Fails(fall(kind.phase, model.bill_cancelled));
             plan.end = plan.somewhere(position(model, order));
             Prospect::Works
@@ -151,10 +144,10 @@ fn whole(class: FailureClass) -> FailureClass {
     if class == FailureClass::PartialStream { FailureClass::Transport } else { class }
 }
 
-/// The plan of an attempt that no failure strikes: a complete answer of some worth, or a stream
-/// that breaks, falls silent or ends early.
-fn answered(model: &TargetModel, climate: &Climate, order: &Order<'_>, ask: Ask) -> Plan {
-    let plan = healthy(model, order, ask);
+/// Plans an attempt that no failure strikes: a complete answer of some worth, or a stream that
+/// breaks, falls silent or ends early.
+fn answers(model: &TargetModel, climate: &Climate, order: &Order<'_>, ask: Ask, plan: &mut Plan) {
+    works(model, order, ask, plan);
     let (key, nth) = (order.request.key, order.nth_on_target);
     if order.streamed {
         let (breaks, stalls) = pair(
@@ -173,25 +166,26 @@ fn answered(model: &TargetModel, climate: &Climate, order: &Order<'_>, ask: Ask)
                 retry_after: None,
                 billing: model.bill_cancelled,
             };
-            let end = plan.somewhere(position(model, order));
-            return Plan { end, fate: Fate::Fails(fall), ..plan };
+            plan.end = plan.somewhere(position(model, order));
+            plan.fate = Fate::Fails(fall);
+            return;
         }
         if stalls {
-            return Plan {
-                fate: Fate::FallsSilent(plan.somewhere(position(model, order))),
-                ..plan
-            };
+            plan.fate = Fate::FallsSilent(plan.somewhere(position(model, order)));
+            return;
         }
     }
     if order.request.marks.has(Marks::REFUSED) {
         let verdict = Verdict { answer: Answer::Refusal, contract_ok: true, task_done: false };
-        return Plan { fate: Fate::Answers(verdict), ..plan };
+        plan.fate = Fate::Answers(verdict);
+        return;
     }
-    judged(model, climate, order, plan)
+    judge(model, climate, order, plan);
 }
 
-/// The plan of a complete (or complete looking) answer, with its quality.
-fn judged(model: &TargetModel, climate: &Climate, order: &Order<'_>, plan: Plan) -> Plan {
+/// Plans the quality of a complete (or complete looking) answer.
+#[inline]
+fn judge(model: &TargetModel, climate: &Climate, order: &Order<'_>, plan: &mut Plan) {
     let (key, nth, quality) = (order.request.key, order.nth_on_target, &model.quality);
     let (broken, silent) =
         pair(key, Purpose::Contract, model.hash, nth, climate.contract_failures, quality.silent);
@@ -204,12 +198,11 @@ fn judged(model: &TargetModel, climate: &Climate, order: &Order<'_>, plan: Plan)
         contract_ok: !broken && !truncated,
         task_done: !broken && !truncated && !useless,
     };
-    let plan = Plan { fate: Fate::Answers(verdict), ..plan };
-    if !truncated {
-        return plan;
+    plan.fate = Fate::Answers(verdict);
+    if truncated {
+        plan.end = plan.somewhere(position(model, order));
+        plan.tokens = plan.tokens_after(plan.end.into());
     }
-    let end = plan.somewhere(position(model, order));
-    Plan { end, tokens: plan.tokens_after(end.into()), ..plan }
 }
 
 /// Two independent decisions for one draw, and none where both shares are zero.
@@ -235,9 +228,12 @@ fn position(model: &TargetModel, order: &Order<'_>) -> u64 {
 }
 
 impl Plan {
-    /// The plan of an attempt that is refused.
-    pub(super) fn without_work(fall: Fall) -> Plan {
-        Plan { headers: 0, output: 0, pace: 0, end: 0, tool: 0, tokens: 0, fate: Fate::Fails(fall) }
+    /// Plans the failure of an attempt that is never worked on, whose answer would have had so many
+    /// `tokens`. What it says of work stands for nothing, and nobody looks at it.
+    #[inline]
+    pub(super) fn fails(&mut self, fall: &Fall, tokens: u32) {
+        self.fate = Fate::Fails(*fall);
+        self.tokens = tokens;
     }
 
     /// The same with all its work times `ppm` parts per million.

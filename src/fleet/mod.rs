@@ -17,6 +17,7 @@
 mod agenda;
 mod attempt;
 mod cache;
+mod charge;
 mod climate;
 mod clock;
 mod endings;
@@ -26,15 +27,16 @@ mod notice;
 mod site;
 
 use windtunnel_policy::event::AttemptRef;
-use windtunnel_policy::outcome::{FailureClass, Phase, Usage};
+use windtunnel_policy::outcome::{Phase, Usage};
 use windtunnel_policy::target::TargetId;
 use windtunnel_policy::{Instant, Share};
 
 use agenda::{Agenda, Due};
 pub use attempt::FleetRef;
-use attempt::{Attempt, Fall, Plan, Slab, Stage};
+use attempt::{Attempt, Fall, Slab, Stage};
 use cache::Caches;
-use limit::{Ask, Limit, Refusal};
+use charge::Ask;
+use limit::{Limit, Refusal};
 use luck::Prospect;
 pub use notice::{Bill, Notice, NoticeKind};
 use site::Site;
@@ -43,7 +45,7 @@ use crate::draw::Key;
 use crate::queue::EventKey;
 use crate::scenario::{AbortRule, Scenario};
 use crate::weather::{Edge, Weather};
-use crate::world::{Marks, World, WorldRequest};
+use crate::world::{World, WorldRequest};
 
 /// The providers' side of one run.
 #[derive(Clone, Debug)]
@@ -121,51 +123,53 @@ impl Fleet {
 
     /// Sends an attempt. It ends by one last [`Notice`], or by [`Fleet::abort`].
     pub fn submit(&mut self, now: Instant, order: &Order<'_>) -> FleetRef {
-        let ask = self.ask(now, order);
-        let (key, nth) = (order.request.key, order.nth_on_target);
-        let refused = match self.invalid(order, ask) {
+        let Fleet { sites, limits, attempts, agenda, caches, world, .. } = self;
+        let site = &mut sites[usize::from(order.target.0)];
+        let ask = site.ask(now, order, caches);
+        let refused = match site.invalid(order, ask) {
             Some(fall) => Some(fall),
-            None => self.over_limit(now, order.target, ask),
+            None => over_limit(limits, &site.model.limits, now, ask),
         };
-        let site = &mut self.sites[usize::from(order.target.0)];
-        let (handle, attempt) = self.attempts.claim();
+        let (key, nth) = (order.request.key, order.nth_on_target);
+        let (handle, attempt) = attempts.claim();
         attempt.attempt = order.attempt;
         attempt.id = order.request_index;
         attempt.key = key;
         attempt.target = order.target;
         attempt.nth = nth;
-        attempt.streamed = order.streamed;
-        attempt.shows_headers = order.shows_headers();
         attempt.sent = now;
-        attempt.deadline = order.deadline;
         attempt.ask = ask;
-        attempt.charged = refused.is_none();
+        attempt.charged = refused.is_none() && !site.model.limits.is_empty();
         attempt.unseen = false;
-        attempt.start = 0;
         attempt.silent_since = None;
         let plan = &mut attempt.plan;
         let prospect = match refused {
             Some(fall) => {
-                *plan = Plan::without_work(fall);
+                plan.fails(&fall, 0);
                 Prospect::Fails(luck::failure(&site.model, key, nth))
             }
-            None => luck::prospect(site, self.world, now, order, ask, plan),
+            None => luck::prospect(site, *world, now, order, ask, plan),
         };
-        self.caches.note(handle, (order.prefix > 0).then_some(order.request.session));
+        caches.note(handle, order);
+        // Of an attempt that is never worked on, nobody looks at what follows `Works`.
         match prospect {
             Prospect::Fails(takes) => {
                 attempt.stage = Stage::Failing;
-                self.agenda.add_failure(now + takes, handle, attempt);
+                agenda.add_failure(now + takes, handle, attempt);
             }
             Prospect::Hangs => attempt.stage = Stage::Silent,
             Prospect::Works => {
                 attempt.stage = Stage::Queued;
+                attempt.streamed = order.streamed;
+                attempt.shows_headers = order.shows_headers();
+                attempt.deadline = order.deadline;
+                attempt.start = 0;
                 if let Some(at) = order.tool_at {
                     let request = order.request;
                     let most = request.max_output.min(site.model.max_output_tokens);
                     plan.call_tool(at, request.output.min(most));
                 }
-                site.take_in(now, handle, &mut self.attempts, &mut self.agenda);
+                site.take_in(now, handle, attempts, agenda);
             }
         }
         handle
@@ -185,11 +189,7 @@ impl Fleet {
     pub fn advance(&mut self, now: Instant) -> Option<Notice> {
         match self.agenda.take() {
             Due::Milestone(target) => self.on_milestone(now, target),
-            // One that was given up is no longer there.
-            Due::Failure(handle) => {
-                self.attempts.get(handle)?;
-                self.fail(now, handle)
-            }
+            Due::Failure(handle) => self.fail(now, handle),
         }
     }
 
@@ -316,45 +316,6 @@ impl Fleet {
         assert_eq!(places, 0, "places in concurrency limits are back");
     }
 
-    fn ask(&self, now: Instant, order: &Order<'_>) -> Ask {
-        let most = self.sites[usize::from(order.target.0)].model.max_output_tokens;
-        let WorldRequest { input, max_output, session, .. } = *order.request;
-        let prefix = order.prefix.min(input);
-        let cached = self.caches.warm(now, order.target, session, prefix);
-        Ask { input, cached, max_output: max_output.min(most) }
-    }
-
-    /// What is wrong with the request itself.
-    fn invalid(&self, order: &Order<'_>, ask: Ask) -> Option<Fall> {
-        let context = self.sites[usize::from(order.target.0)].context;
-        if order.request.marks.has(Marks::INVALID) {
-            Some(Fall::at_the_door(FailureClass::ClientInvalid, 400))
-        } else if ask.input.saturating_add(ask.max_output) > context {
-            Some(Fall::at_the_door(FailureClass::ContextOverflow, 400))
-        } else {
-            None
-        }
-    }
-
-    /// The refusal by the target's limits, or charges them all. Of several refusals the one
-    /// that lasts longest counts, and an exhausted quota before all.
-    fn over_limit(&mut self, now: Instant, target: TargetId, ask: Ask) -> Option<Fall> {
-        let limits = &self.sites[usize::from(target.0)].model.limits;
-        let fits = limits.iter().all(|&limit| self.limits[usize::from(limit)].fits(now, ask));
-        let mut worst: Option<Refusal> = None;
-        for &limit in limits {
-            let limit = &mut self.limits[usize::from(limit)];
-            match fits {
-                true => limit.take(ask),
-                false => worst = Refusal::worse(worst, limit.refuse(now, ask)),
-            }
-        }
-        worst.map(|refusal| Fall {
-            retry_after: refusal.retry_after,
-            ..Fall::at_the_door(refusal.class, 429)
-        })
-    }
-
     fn on_milestone(&mut self, now: Instant, target: usize) -> Option<Notice> {
         let site = &mut self.sites[target];
         let handle = site.due();
@@ -379,4 +340,20 @@ impl Fleet {
         site.move_on(&self.attempts, handle, &mut self.agenda);
         notice
     }
+}
+
+/// The refusal by a target's limits, or charges them all. Of several refusals the one that lasts
+/// longest counts, and an exhausted quota before all.
+#[inline]
+fn over_limit(all: &mut [Limit], of_target: &[u16], now: Instant, ask: Ask) -> Option<Fall> {
+    let fits = of_target.iter().all(|&limit| all[usize::from(limit)].fits(now, ask));
+    if fits {
+        of_target.iter().for_each(|&limit| all[usize::from(limit)].take(ask));
+        return None;
+    }
+    let refusals = of_target.iter().map(|&limit| all[usize::from(limit)].refuse(now, ask));
+    refusals.fold(None, Refusal::worse).map(|refusal| Fall {
+        retry_after: refusal.retry_after,
+        ..Fall::at_the_door(refusal.class, 429)
+    })
 }

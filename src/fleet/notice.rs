@@ -60,18 +60,26 @@ pub struct Bill {
 }
 
 impl Bill {
+    #[inline]
     pub(super) fn new(price: &Price, usage: Usage) -> Bill {
-        Bill { usage, money: price.bill(usage.input, usage.cached, usage.output) }
+        let money = match usage {
+            // Most failures.
+            Usage { input: 0, cached: 0, output: 0 } => Money::ZERO,
+            Usage { input, cached, output } => price.bill(input, cached, output),
+        };
+        Bill { usage, money }
     }
 }
 
 impl NoticeKind {
+    #[inline]
     pub(super) fn ended(usage: Usage, verdict: Verdict, price: &Price) -> NoticeKind {
         let Verdict { answer, contract_ok, task_done } = verdict;
         let bill = Bill::new(price, usage).money;
         NoticeKind::Ended { usage, answer, contract_ok, task_done, bill }
     }
 
+    #[inline]
     pub(super) fn failed(failure: Failure, price: &Price) -> NoticeKind {
         NoticeKind::Failed { failure, bill: Bill::new(price, failure.usage).money }
     }
@@ -82,6 +90,9 @@ impl Attempt {
     #[inline]
     pub(super) fn notice(&self, fleet_ref: FleetRef, kind: NoticeKind) -> Option<Notice> {
         let outside = matches!(kind, NoticeKind::CallsTool(_));
-        (outside || !self.unseen).then_some(Notice { attempt: self.attempt, fleet_ref, kind })
+        if outside || !self.unseen {
+            return Some(Notice { attempt: self.attempt, fleet_ref, kind });
+        }
+        None
     }
 }

@@ -6,8 +6,11 @@ use windtunnel_policy::outcome::FailureClass;
 use windtunnel_policy::target::TargetId;
 use windtunnel_policy::{Instant, Share};
 
+use super::Order;
 use super::agenda::Agenda;
-use super::attempt::{Attempt, Fall, FleetRef, Plan, Slab, Stage};
+use super::attempt::{Attempt, Fall, FleetRef, Slab, Stage};
+use super::cache::Caches;
+use super::charge::Ask;
 use super::climate::Climate;
 use super::clock::{self, Step, Work, WorkClock, micros_at};
 use super::luck;
@@ -15,7 +18,7 @@ use crate::draw::Purpose;
 use crate::queue::{EventKey, EventQueue, Rank};
 use crate::scenario::TargetModel;
 use crate::weather::Conditions;
-use crate::world::Stickiness;
+use crate::world::{Marks, Stickiness, WorldRequest};
 
 /// One target of one run.
 #[derive(Clone, Debug)]
@@ -94,7 +97,29 @@ impl Site {
         self.keep_pace(Instant::ZERO);
     }
 
+    /// What an order asks of this target.
+    #[inline]
+    pub(super) fn ask(&self, now: Instant, order: &Order<'_>, caches: &Caches) -> Ask {
+        let most = self.model.max_output_tokens;
+        let WorldRequest { input, max_output, session, .. } = *order.request;
+        let cached = caches.warm(now, order.target, session, order.prefix.min(input));
+        Ask { input, cached, max_output: max_output.min(most) }
+    }
+
+    /// What is wrong with the request itself.
+    #[inline]
+    pub(super) fn invalid(&self, order: &Order<'_>, ask: Ask) -> Option<Fall> {
+        if order.request.marks.has(Marks::INVALID) {
+            Some(Fall::at_the_door(FailureClass::ClientInvalid, 400))
+        } else if ask.input.saturating_add(ask.max_output) > self.context {
+            Some(Fall::at_the_door(FailureClass::ContextOverflow, 400))
+        } else {
+            None
+        }
+    }
+
     /// Takes in an attempt that needs work: starts it, lets it wait, or sheds it.
+    #[inline]
     pub(super) fn take_in(
         &mut self,
         now: Instant,
@@ -125,6 +150,7 @@ impl Site {
     }
 
     /// Gives back the slot of an attempt that has left work.
+    #[inline]
     pub(super) fn leave(&mut self) {
         assert!(self.in_work > 0, "a slot given back was taken before");
         self.in_work -= 1;
@@ -205,7 +231,7 @@ impl Site {
         agenda: &mut Agenda,
     ) {
         let attempt = attempts.live(handle);
-        attempt.plan = Plan::without_work(self.shed());
+        attempt.plan.fails(&self.shed(), 0);
         attempt.stage = Stage::Failing;
         let takes = luck::failure(&self.model, attempt.key, attempt.nth);
         agenda.add_failure(now + takes, handle, attempt);
@@ -218,6 +244,7 @@ impl Site {
     }
 
     /// Sets the clock to the speed of the present load and weather; answers whether that is another.
+    #[inline]
     fn keep_pace(&mut self, now: Instant) -> bool {
         let (load, weather) = (self.load(self.in_work), self.climate.speed);
         let speed = self.step.speed(&self.model.capacity.speed_by_load, load, weather);

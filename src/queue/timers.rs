@@ -25,8 +25,9 @@ pub struct Timers<T> {
     heap: EventQueue<T>,
     /// The first key of each lane and of the heap; [`EventKey::NEVER`] where there is none.
     heads: [EventKey; MOST_LANES + 1],
-    /// Where the least head is.
+    /// Where the least head is, and that head.
     first: usize,
+    next: EventKey,
 }
 
 impl<T: Copy> Timers<T> {
@@ -44,6 +45,7 @@ impl<T: Copy> Timers<T> {
             heap: EventQueue::with_capacity(0),
             heads: [EventKey::NEVER; MOST_LANES + 1],
             first: HEAP,
+            next: EventKey::NEVER,
         }
     }
 
@@ -64,8 +66,8 @@ impl<T: Copy> Timers<T> {
         };
         if key < self.heads[place] {
             self.heads[place] = key;
-            if key < self.heads[self.first] {
-                self.first = place;
+            if key < self.next {
+                (self.first, self.next) = (place, key);
             }
         }
     }
@@ -73,7 +75,7 @@ impl<T: Copy> Timers<T> {
     /// The next timer's key; [`EventKey::NEVER`] where there is none.
     #[inline]
     pub fn peek(&self) -> EventKey {
-        self.heads[self.first]
+        self.next
     }
 
     /// Takes the next timer.
@@ -88,6 +90,7 @@ impl<T: Copy> Timers<T> {
         self.heads[self.first] = next.unwrap_or(EventKey::NEVER);
         let lanes = 0..self.in_use;
         self.first = lanes.fold(HEAP, |m, i| if self.heads[i] < self.heads[m] { i } else { m });
+        self.next = self.heads[self.first];
         Some(timer)
     }
 
@@ -108,7 +111,7 @@ impl<T: Copy> Timers<T> {
         self.lanes.iter_mut().for_each(|(_, lane)| lane.clear());
         self.heap.clear();
         self.heads = [EventKey::NEVER; MOST_LANES + 1];
-        self.first = HEAP;
+        (self.first, self.next) = (HEAP, EventKey::NEVER);
     }
 }
 

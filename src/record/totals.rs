@@ -63,6 +63,7 @@ impl Answered {
         self.raw + self.retry + self.failover + self.substitution + self.hedge + self.resend
     }
 
+    #[inline]
     fn count(&mut self, row: &RequestRow) {
         match row.by {
             _ if row.resent => self.resend += 1,
@@ -216,6 +217,7 @@ impl ClassTotals {
     }
 
     /// Counts what one closed request of the gateway took.
+    #[inline]
     pub fn take(&mut self, row: &RequestRow) {
         self.received += 1;
         self.attempts += u64::from(row.result.attempts);
@@ -224,12 +226,14 @@ impl ClassTotals {
     }
 
     /// Counts how a measured action ended: by its one request, or after all that outer layers sent.
+    #[inline]
     pub fn close(&mut self, row: &RequestRow) {
         self.count(row);
         self.record_times(row);
     }
 
     /// The same without its times: their sums count, and their histograms stay empty.
+    #[inline]
     pub fn count(&mut self, row: &RequestRow) {
         self.requests += 1;
         self.transport_success += u64::from(row.transport_success);
@@ -260,6 +264,7 @@ impl ClassTotals {
         }
     }
 
+    #[inline]
     fn record_times(&mut self, row: &RequestRow) {
         let took = row.closed - row.arrived;
         if row.answered {
@@ -368,6 +373,7 @@ impl TargetTotals {
     }
 
     /// Counts one ended attempt of a measured request.
+    #[inline]
     pub fn end(&mut self, row: &AttemptRow) {
         self.attempts += u64::from(row.was_sent);
         self.not_sent += u64::from(!row.was_sent);

@@ -15,12 +15,14 @@ use crate::record::Sink;
 use crate::world::{Marks, World};
 
 impl Simulation<'_> {
+    #[inline]
     pub(super) fn tell(&mut self, now: Instant, event: Event, world: &World, sink: &mut impl Sink) {
         self.route(now, event, sink);
         self.carry_out(now, world, sink);
     }
 
     /// Tells the router, and keeps what it says for [`Simulation::carry_out`].
+    #[inline]
     pub(super) fn route(&mut self, now: Instant, event: Event, sink: &mut impl Sink) {
         self.gateways.handle(now, event, &mut self.actions);
         self.queue_gossip();
@@ -31,10 +33,15 @@ impl Simulation<'_> {
     #[inline]
     pub(super) fn queue_gossip(&mut self) {
         if self.gateways.shares() {
-            while let Some((at, policy)) = self.gateways.next_gossip() {
-                let key = EventKey::new(at, Rank::Completion, policy.into(), 0);
-                self.queue.push(key, Occurrence::Gossip(policy));
-            }
+            self.queue_gossip_there_is();
+        }
+    }
+
+    #[cold]
+    fn queue_gossip_there_is(&mut self) {
+        while let Some((at, policy)) = self.gateways.next_gossip() {
+            let key = EventKey::new(at, Rank::Completion, policy.into(), 0);
+            self.queue.push(key, Occurrence::Gossip(policy));
         }
     }
 
@@ -58,35 +65,45 @@ impl Simulation<'_> {
     }
 
     /// Does what the router said.
+    #[inline]
     pub(super) fn carry_out(&mut self, now: Instant, world: &World, sink: &mut impl Sink) {
-        if self.actions.is_empty() {
-            return;
+        if !self.actions.is_empty() {
+            self.carry_out_all(now, world, sink);
         }
+    }
+
+    /// The same where it said anything. What an action takes is in functions of their own: in one body
+    /// with this loop, they would all be prepared for before the first action is looked at.
+    #[inline(never)]
+    fn carry_out_all<S: Sink>(&mut self, now: Instant, world: &World, sink: &mut S) {
         let mut actions = std::mem::take(&mut self.actions);
         for action in &actions {
             match *action {
                 Action::Send(ref send) => self.send(now, send, sink),
                 Action::SetTimer { request, at, epoch } => self.set_timer(now, request, at, epoch),
-                Action::Cancel { attempt, class } => self.abort(now, attempt, class, sink),
                 Action::Release(attempt) => {
                     let open = &mut self.open[attempt.request.slot as usize];
                     open.released.get_or_insert(now);
                 }
                 Action::Decided { attempt, decision } => {
-                    let open = &mut self.open[attempt.request.slot as usize];
-                    if open.latest == Latest::Pending {
-                        open.row.decision = Some(decision);
+                    let slot = attempt.request.slot as usize;
+                    if S::KEEPS_ROWS {
+                        let open = &mut self.open[slot];
+                        if open.latest == Latest::Pending {
+                            open.row.decision = Some(decision);
+                        }
                     }
                     if decision == Decision::Await {
-                        self.turn_to_rival(attempt.request.slot as usize, sink);
+                        self.turn_to_rival(slot, sink);
                     }
-                }
-                Action::Reconcile(attempt) => self.ask_record(now, attempt),
-                Action::LookUp { request, .. } => {
-                    self.ask_record(now, AttemptRef { request, number: NO_ATTEMPT });
                 }
                 Action::Finish { request, ref result } => {
                     self.close(now, request, result, world, sink);
+                }
+                Action::Cancel { attempt, class } => self.abort(now, attempt, class, sink),
+                Action::Reconcile(attempt) => self.ask_record(now, attempt),
+                Action::LookUp { request, .. } => {
+                    self.ask_record(now, AttemptRef { request, number: NO_ATTEMPT });
                 }
                 Action::Breaker { breaker, state, until } => {
                     let gateway = self.gateways.latest();
@@ -99,20 +116,30 @@ impl Simulation<'_> {
         self.actions = actions;
     }
 
-    /// Sets the one timer of a request. A wake-up of that moment may be queued already: after a
-    /// wait, the deadline is set again.
+    /// Sets the one timer of a request.
+    #[inline]
     fn set_timer(&mut self, now: Instant, request: RequestRef, at: Instant, epoch: u32) {
-        let open = &mut self.open[request.slot as usize];
-        open.timer = (at, epoch);
-        if open.wake_up == Some(at) {
-            return;
+        if self.open[request.slot as usize].alarm.set(at, epoch) {
+            self.queue_wake_up(now, request, at, epoch);
         }
-        open.wake_up = open.wake_up.max(Some(at));
-        let key = EventKey::new(at, Rank::Timer, open.index, epoch as u16);
+    }
+
+    /// Queues a wake-up of a request, at the place in the order of its timer of that epoch.
+    #[inline(never)]
+    pub(super) fn queue_wake_up(
+        &mut self,
+        now: Instant,
+        request: RequestRef,
+        at: Instant,
+        epoch: u32,
+    ) {
+        let index = self.open[request.slot as usize].index;
+        let key = EventKey::new(at, Rank::Timer, index, epoch as u16);
         self.timers.push(now, key, Occurrence::Timer(request));
     }
 
-    fn send(&mut self, now: Instant, send: &Send, sink: &mut impl Sink) {
+    #[inline(never)]
+    fn send<S: Sink>(&mut self, now: Instant, send: &Send, sink: &mut S) {
         let slot = send.attempt.request.slot as usize;
         self.flush(slot, sink);
         if send.recovery == Some(RecoveryAction::Hedge) {
@@ -122,7 +149,7 @@ impl Simulation<'_> {
         let target = usize::from(send.target.0);
         let connected = self.pool.take(self.gateways.of(send.attempt.request), target);
         let open = &mut self.open[slot];
-        open.begin_row(send, connected, now);
+        open.begin_row::<S>(send, connected, now);
         if !connected {
             open.latest = Latest::Unsent;
             let key = EventKey::new(now, Rank::Completion, open.index, send.attempt.number);
@@ -159,12 +186,13 @@ impl Simulation<'_> {
         share.of(request.input.into()) as u32
     }
 
-    fn abort(
+    #[inline(never)]
+    fn abort<S: Sink>(
         &mut self,
         now: Instant,
         attempt: AttemptRef,
         class: Option<FailureClass>,
-        sink: &mut impl Sink,
+        sink: &mut S,
     ) {
         let slot = attempt.request.slot as usize;
         if self.open[slot].row.number != attempt.number {
@@ -183,7 +211,7 @@ impl Simulation<'_> {
         };
         let open = &mut self.open[attempt.request.slot as usize];
         let end = End { status: 0, failure: class, phase: None, cancelled: true, usage, bill };
-        open.end_latest(now, &end);
+        open.end_latest::<S>(now, &end);
         if open.row.was_sent {
             let gateway = self.gateways.of(attempt.request);
             self.pool.give_back(gateway, usize::from(open.row.target.0));
@@ -196,6 +224,7 @@ impl Simulation<'_> {
 
     /// The attempt at hand is over, and nothing more is decided about it: on to the other one, if
     /// that is still in flight.
+    #[inline(never)]
     fn turn_to_rival(&mut self, slot: usize, sink: &mut impl Sink) {
         self.flush(slot, sink);
         let open = &mut self.open[slot];
@@ -205,6 +234,7 @@ impl Simulation<'_> {
     }
 
     /// Hands on the row of the attempt that ended last, now that what follows is decided.
+    #[inline]
     pub(super) fn flush(&mut self, slot: usize, sink: &mut impl Sink) {
         let open = &mut self.open[slot];
         if open.latest == Latest::Pending {

@@ -5,22 +5,47 @@ use windtunnel_policy::target::TargetId;
 use windtunnel_policy::{Duration, Instant, Money};
 
 use super::Simulation;
-use super::happen::Asked;
+use super::happen::Whose;
 use super::occurrence::Occurrence;
 use super::open::{Complete, Open};
 use crate::draw::{NameHash, Purpose};
 use crate::queue::{EventKey, Rank};
 use crate::record::{RequestRow, Sink};
+use crate::scenario::Scenario;
 use crate::world::{Marks, World};
 
+/// Which targets answer with another model than the one asked for.
+#[derive(Clone, Debug)]
+pub(super) struct Substitutes {
+    /// By class, then target.
+    by_class: Vec<bool>,
+    targets: usize,
+}
+
+impl Substitutes {
+    pub(super) fn new(scenario: &Scenario) -> Substitutes {
+        let classes = scenario.topology.classes.iter();
+        let by_class = classes.flat_map(|class| {
+            let asked = &scenario.targets[usize::from(class.groups[0].targets[0].0)].model;
+            scenario.targets.iter().map(move |target| target.model != *asked)
+        });
+        Substitutes { by_class: by_class.collect(), targets: scenario.targets.len() }
+    }
+
+    fn are(&self, class: u16, target: TargetId) -> bool {
+        self.by_class[usize::from(class) * self.targets + usize::from(target.0)]
+    }
+}
+
 impl Simulation<'_> {
-    pub(super) fn close(
+    #[inline(never)]
+    pub(super) fn close<S: Sink>(
         &mut self,
         now: Instant,
         request: RequestRef,
         result: &Terminal,
         world: &World,
-        sink: &mut impl Sink,
+        sink: &mut S,
     ) {
         let slot = request.slot as usize;
         self.flush(slot, sink);
@@ -28,14 +53,32 @@ impl Simulation<'_> {
         let open = &mut self.open[slot];
         // A handle nobody holds: late occurrences of this request find nothing.
         open.handle.generation = open.handle.generation.wrapping_add(1);
-        let asked = open.asked();
-        if !self.door.is_open() && self.door.leave(asked.gateway) {
+        let (whose, gateway) = (open.whose(), open.gateway);
+        if !self.door.is_open() && self.door.leave(gateway) {
             // Before anybody who comes at this moment.
             let key = EventKey::new(now, Rank::Completion, row.request, 0);
-            self.queue.push(key, Occurrence::Admit(asked.gateway));
+            self.queue.push(key, Occurrence::Admit(gateway));
         }
-        self.judge(now, slot, &row);
-        self.closed(now, &row, &asked, self.layers.of(slot), world, sink);
+        if self.scenario.classes[usize::from(row.class)].judged.is_some() {
+            let copy = row;
+            self.judge(now, slot, &copy);
+        }
+        match self.layers.of(slot) {
+            Some(action) => {
+                let copy = row;
+                self.closed(now, &copy, &whose, Some(action), world, sink);
+            }
+            // The commonest by far. The row is the function's own, copied where another looks at it:
+            // without a sink, the totals are then taken from registers, and no row is put together.
+            None => {
+                self.count_request(&row, &whose);
+                if S::KEEPS_ROWS {
+                    let copy = row;
+                    sink.request(&copy);
+                }
+                self.settle(now, &row, &whose, world);
+            }
+        }
     }
 
     /// A request was closed, as `row` says.
@@ -43,24 +86,31 @@ impl Simulation<'_> {
         &mut self,
         now: Instant,
         row: &RequestRow,
-        asked: &Asked,
+        whose: &Whose,
         action: Option<u32>,
         world: &World,
         sink: &mut impl Sink,
     ) {
-        if row.measured {
-            self.totals.accounts(asked.account, row.tenant).for_each(|totals| totals.take(row));
-        }
-        self.ledger.close(row.cost);
+        self.count_request(row, whose);
         sink.request(row);
         match action {
             Some(action) => self.on_result(now, action, row, world),
-            None => self.settle(now, row, asked, world),
+            None => self.settle(now, row, whose, world),
         }
+    }
+
+    /// Counts what a closed request took.
+    #[inline(always)]
+    fn count_request(&mut self, row: &RequestRow, whose: &Whose) {
+        if row.measured {
+            self.totals.accounts(whose.account, row.tenant).for_each(|totals| totals.take(row));
+        }
+        self.ledger.close(row.cost);
     }
 
     /// An answer was delivered: where the class's application judges such, it will say what it was
     /// worth.
+    #[cold]
     fn judge(&mut self, now: Instant, slot: usize, row: &RequestRow) {
         let (open, Outcome::Answered(number)) = (&self.open[slot], row.result.outcome) else {
             return;
@@ -78,25 +128,27 @@ impl Simulation<'_> {
     }
 
     /// What was asked is over, as `row` says.
-    pub(super) fn settle(&mut self, now: Instant, row: &RequestRow, asked: &Asked, world: &World) {
+    #[inline(always)]
+    pub(super) fn settle(&mut self, now: Instant, row: &RequestRow, whose: &Whose, world: &World) {
         if row.measured {
             self.measured_open -= 1;
             let keeps_times = self.keeps_times;
-            self.totals.accounts(asked.account, row.tenant).for_each(|totals| match keeps_times {
+            self.totals.accounts(whose.account, row.tenant).for_each(|totals| match keeps_times {
                 true => totals.close(row),
                 false => totals.count(row),
             });
         }
-        let marks = asked.request.marks;
+        let marks = whose.marks;
         if !marks.has(Marks::INVALID) && !marks.has(Marks::CANCELS) {
-            self.count_interval(row, asked.interval);
+            self.count_interval(row, whose.interval);
             self.watch.on_close(row.arrived, row.answered);
         }
-        if let Some(asker) = asked.asker {
+        if let Some(asker) = whose.asker {
             self.think(now, asker, world);
         }
     }
 
+    #[inline(always)]
     fn request_row(&self, now: Instant, open: &Open, result: &Terminal) -> RequestRow {
         let class = &self.scenario.classes[usize::from(open.request.class)];
         let (by, refused) = match result.outcome {
@@ -104,7 +156,7 @@ impl Simulation<'_> {
             Outcome::Refused(n) => (Some(n), true),
             _ => (None, false),
         };
-        let delivered = open.complete.filter(|c| Some(c.number) == by);
+        let delivered = open.complete.as_ref().filter(|c| Some(c.number) == by);
         assert!(by.is_none() || delivered.is_some(), "an answer comes from a complete response");
         let contract_success = delivered.is_some_and(|c| refused || c.contract_ok);
         let answer = delivered.filter(|_| contract_success);
@@ -127,14 +179,11 @@ impl Simulation<'_> {
             contract_success,
             task_success: answer.is_some_and(|c| !refused && c.task_done),
             added_latency: answer.map(|c| c.sent - open.request.at),
-            excess_latency_us: answer.map(|c| excess(&c)),
+            excess_latency_us: answer.map(excess),
             ttft: answer.map(|_| open.released.unwrap_or(now) - open.request.at),
             released: open.released.is_some(),
-            substitute: delivered.is_some_and(|c| {
-                let model = |target: TargetId| &self.scenario.targets[usize::from(target.0)].model;
-                let asked = &self.scenario.topology.classes[usize::from(open.request.class)];
-                model(c.target) != model(asked.groups[0].targets[0])
-            }),
+            substitute: delivered
+                .is_some_and(|c| self.substitutes.are(open.request.class, c.target)),
             to_disclose: self.scenario.topology.classes[usize::from(open.request.class)]
                 .needs
                 .disclose_substitutes,
@@ -145,6 +194,7 @@ impl Simulation<'_> {
         }
     }
 
+    #[inline(always)]
     fn count_interval(&mut self, row: &RequestRow, arrival: usize) {
         let took = (row.closed - row.arrived).min(row.deadline);
         let counted = if row.answered { took } else { row.deadline };

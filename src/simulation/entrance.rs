@@ -26,7 +26,7 @@ impl Simulation<'_> {
         let tenant = self.scenario.tenants.get(usize::from(asked.request.tenant));
         let priority = tenant.map_or(0, |tenant| tenant.priority);
         match self.door.knock(now, asked, action, priority) {
-            Found::Place => self.enter(now, asked, action, now, world, sink),
+            Found::Place => self.enter(now, &asked, action, now, world, sink),
             Found::Nothing => {
                 self.turn_away(now, asked, action, StopReason::GatewayFull, world, sink)
             }
@@ -55,7 +55,7 @@ impl Simulation<'_> {
     ) {
         let Some(Waiting { asked, action, since, .. }) = self.door.next(gateway) else { return };
         self.waited(now, &asked, since);
-        self.enter(now, asked, action, since, world, sink);
+        self.enter(now, &asked, action, since, world, sink);
     }
 
     /// A request has waited as long as its caller or its deadline allows.
@@ -165,6 +165,6 @@ impl Simulation<'_> {
             wasted: Money::ZERO,
             deadline: self.scenario.classes[usize::from(asked.request.class)].deadline,
         };
-        self.closed(now, &row, &asked, action, world, sink);
+        self.closed(now, &row, &asked.whose(), action, world, sink);
     }
 }

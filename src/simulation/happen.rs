@@ -6,6 +6,7 @@ use windtunnel_policy::target::{ClassId, TenantId};
 use windtunnel_policy::{Duration, Instant, Money};
 
 use super::Simulation;
+use super::alarm::Woken;
 use super::gateways::Dealt;
 use super::occurrence::Occurrence;
 use super::open::{Asker, Complete, End, Latest, Open};
@@ -34,6 +35,27 @@ pub(super) struct Asked {
     pub(super) asker: Option<Asker>,
 }
 
+/// Whose account a closed request goes to: what is still needed of [`Asked`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Whose {
+    /// The position of its totals.
+    pub(super) account: u16,
+    /// The interval of its arrival.
+    pub(super) interval: usize,
+    /// What was special about it.
+    pub(super) marks: Marks,
+    /// The closed loop's user that waits for it.
+    pub(super) asker: Option<Asker>,
+}
+
+impl Asked {
+    /// Whose account it goes to.
+    pub(super) fn whose(&self) -> Whose {
+        let Asked { account, interval, asker, .. } = *self;
+        Whose { account, interval, marks: self.request.marks, asker }
+    }
+}
+
 /// The handle of a place that no request has had yet.
 const NOBODY: RequestRef = RequestRef { slot: u32::MAX, generation: u32::MAX };
 
@@ -50,7 +72,7 @@ impl Simulation<'_> {
     pub(super) fn arrive(
         &mut self,
         now: Instant,
-        request: WorldRequest,
+        request: &WorldRequest,
         index: u64,
         asker: Option<Asker>,
         world: &World,
@@ -65,27 +87,28 @@ impl Simulation<'_> {
         if !own_fault {
             self.totals.interval(interval).requests += 1;
         }
-        let Dealt { arm, gateway } = self.gateways.deal(&request);
+        let Dealt { arm, gateway } = self.gateways.deal(request);
         let account = arm * self.scenario.classes.len() as u16 + request.class;
-        let asked = Asked { request, index, interval, measured, account, gateway, asker };
+        let asked = Asked { request: *request, index, interval, measured, account, gateway, asker };
         if self.layers.around(request.class) {
             return self.undertake(now, asked, world, sink);
         }
-        self.receive(now, asked, None, world, sink);
+        self.receive(now, &asked, None, world, sink);
     }
 
     /// A request comes to the gateway, alone or as one of an action.
+    #[inline]
     pub(super) fn receive(
         &mut self,
         now: Instant,
-        asked: Asked,
+        asked: &Asked,
         action: Option<u32>,
         world: &World,
         sink: &mut impl Sink,
     ) {
         match self.door.is_open() {
             true => self.enter(now, asked, action, now, world, sink),
-            false => self.knock(now, asked, action, world, sink),
+            false => self.knock(now, *asked, action, world, sink),
         }
     }
 
@@ -93,15 +116,15 @@ impl Simulation<'_> {
     pub(super) fn enter(
         &mut self,
         now: Instant,
-        asked: Asked,
+        asked: &Asked,
         action: Option<u32>,
         since: Instant,
         world: &World,
         sink: &mut impl Sink,
     ) {
-        let Asked { request, index, gateway, .. } = asked;
+        let Asked { ref request, index, gateway, .. } = *asked;
         let path = action.map_or(0, |action| self.layers.path(action));
-        let left = self.left(now, &request, action, since);
+        let left = self.left(now, request, action, since);
         let (first, tries) = match action {
             Some(action) => (self.layers.number(action), self.layers.tries(action)),
             None => (index, Tries::FIRST),
@@ -142,6 +165,7 @@ impl Simulation<'_> {
     }
 
     /// What is left of the budget of a request that came to the door at `since`.
+    #[inline]
     fn left(
         &mut self,
         now: Instant,
@@ -154,6 +178,20 @@ impl Simulation<'_> {
         if since == now && retries.is_none() {
             return Left::ALL;
         }
+        self.left_of(now, request, action, since)
+    }
+
+    /// The same where it waited, or where its class says who repeats.
+    #[cold]
+    fn left_of(
+        &mut self,
+        now: Instant,
+        request: &WorldRequest,
+        action: Option<u32>,
+        since: Instant,
+    ) -> Left {
+        let class = usize::from(request.class);
+        let retries = self.scenario.classes[class].retries.as_ref();
         let facts = &self.scenario.topology.classes[class];
         let after_waiting = |limit: Duration| match limit {
             Duration::MAX => limit,
@@ -180,6 +218,31 @@ impl Simulation<'_> {
         left
     }
 
+    /// A wake-up of a request comes.
+    fn on_wake_up(
+        &mut self,
+        now: Instant,
+        request: RequestRef,
+        world: &World,
+        sink: &mut impl Sink,
+    ) {
+        let open = &mut self.open[request.slot as usize];
+        if open.handle != request {
+            return;
+        }
+        match open.alarm.wake(now) {
+            Woken::ForNothing => {}
+            Woken::TooEarly(at, epoch) => self.queue_wake_up(now, request, at, epoch),
+            Woken::Fires(epoch) => {
+                if self.watches_idle {
+                    self.report_progress(now, request, sink);
+                }
+                self.tell(now, Event::Timer { request, epoch }, world, sink);
+            }
+        }
+    }
+
+    #[inline]
     pub(super) fn on_occurrence(
         &mut self,
         now: Instant,
@@ -188,34 +251,32 @@ impl Simulation<'_> {
         sink: &mut impl Sink,
     ) {
         match occurrence {
-            Occurrence::Timer(request) => {
-                let open = &mut self.open[request.slot as usize];
-                if open.handle != request {
-                    return;
-                }
-                if open.wake_up == Some(now) {
-                    open.wake_up = None;
-                }
-                let (at, epoch) = open.timer;
-                if at != now {
-                    // Replaced since, or fired by another wake-up of this moment.
-                    return;
-                }
-                open.timer.0 = Instant::FAR_FUTURE;
-                if self.watches_idle {
-                    self.report_progress(now, request, sink);
-                }
-                self.tell(now, Event::Timer { request, epoch }, world, sink);
+            Occurrence::Timer(request) => self.on_wake_up(now, request, world, sink),
+            // Most of those who would have lost patience have been answered.
+            Occurrence::Patience(request) if self.open[request.slot as usize].handle != request => {
             }
+            _ => self.on_other(now, occurrence, world, sink),
+        }
+    }
+
+    /// What happens seldom.
+    #[inline(never)]
+    fn on_other<S: Sink>(
+        &mut self,
+        now: Instant,
+        occurrence: Occurrence,
+        world: &World,
+        sink: &mut S,
+    ) {
+        match occurrence {
+            Occurrence::Timer(request) => self.on_wake_up(now, request, world, sink),
             Occurrence::Patience(request) => {
-                if self.open[request.slot as usize].handle == request {
-                    self.tell(now, Event::Cancelled(request), world, sink);
-                }
+                self.tell(now, Event::Cancelled(request), world, sink);
             }
             Occurrence::NotSent(attempt) => {
                 let open = &mut self.open[attempt.request.slot as usize];
                 if open.take_up(attempt) {
-                    open.end_latest(
+                    open.end_latest::<S>(
                         now,
                         &End {
                             status: 0,
@@ -245,7 +306,7 @@ impl Simulation<'_> {
                 *asked += 1;
                 let index = self.next_index;
                 self.next_index += 1;
-                self.arrive(now, request, index, Some(Asker { closed_loop, user }), world, sink);
+                self.arrive(now, &request, index, Some(Asker { closed_loop, user }), world, sink);
             }
             Occurrence::WaitedEnough(ticket) => self.on_waited_enough(now, ticket, world, sink),
             Occurrence::Admit(gateway) => self.admit(now, gateway, world, sink),
@@ -274,12 +335,12 @@ impl Simulation<'_> {
         }
     }
 
-    pub(super) fn on_notice(
+    pub(super) fn on_notice<S: Sink>(
         &mut self,
         now: Instant,
         notice: &Notice,
         world: &World,
-        sink: &mut impl Sink,
+        sink: &mut S,
     ) {
         let attempt = notice.attempt;
         if let NoticeKind::CallsTool(key) = notice.kind {
@@ -289,10 +350,6 @@ impl Simulation<'_> {
         if !open.take_up(attempt) {
             return;
         }
-        if matches!(notice.kind, NoticeKind::Ended { .. } | NoticeKind::Failed { .. }) {
-            self.end_tool(attempt, false);
-        }
-        let open = &mut self.open[attempt.request.slot as usize];
         match notice.kind {
             NoticeKind::CallsTool(_) => {}
             NoticeKind::Headers => {
@@ -304,6 +361,8 @@ impl Simulation<'_> {
                 self.tell(now, Event::FirstOutput(attempt), world, sink);
             }
             NoticeKind::Ended { usage, answer, task_done, contract_ok, bill } => {
+                self.end_tool(attempt, false);
+                let open = &mut self.open[attempt.request.slot as usize];
                 let broken = answer == Answer::Invalid;
                 let end = End {
                     status: 200,
@@ -313,7 +372,7 @@ impl Simulation<'_> {
                     usage,
                     bill,
                 };
-                open.end_latest(now, &end);
+                open.end_latest::<S>(now, &end);
                 let AttemptRow { number, recovery, sent, target, .. } = open.row;
                 open.complete = Some(Complete {
                     number,
@@ -329,9 +388,11 @@ impl Simulation<'_> {
                 self.tell_calls(now, attempt, sink);
                 self.tell(now, Event::Ended { attempt, usage, answer }, world, sink);
             }
-            NoticeKind::Failed { failure, bill }
-                if self.is_hidden(now, attempt, &failure, bill) => {}
             NoticeKind::Failed { failure, bill } => {
+                self.end_tool(attempt, false);
+                if self.is_hidden(now, attempt, &failure, bill) {
+                    return;
+                }
                 let open = &mut self.open[attempt.request.slot as usize];
                 let Failure { class, status, phase, usage, .. } = failure;
                 let end = End {
@@ -342,7 +403,7 @@ impl Simulation<'_> {
                     usage,
                     bill,
                 };
-                open.end_latest(now, &end);
+                open.end_latest::<S>(now, &end);
                 let target = open.row.target.0;
                 self.end_attempt(attempt, target, bill);
                 self.tell_calls(now, attempt, sink);
@@ -351,6 +412,7 @@ impl Simulation<'_> {
         }
     }
 
+    #[inline]
     pub(super) fn end_attempt(&mut self, attempt: AttemptRef, target: u16, bill: Money) {
         self.pool.give_back(self.gateways.of(attempt.request), usize::from(target));
         self.ledger.end(bill);

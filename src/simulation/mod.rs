@@ -4,6 +4,7 @@
 //! else will happen is in two queues. Whatever comes first is handed to the fleet or to the router,
 //! and what they say is carried out at once. Events of one instant come in the order of [`Rank`].
 
+mod alarm;
 mod carry_out;
 mod close;
 mod door;
@@ -26,6 +27,7 @@ use windtunnel_policy::event::Action;
 use windtunnel_policy::target::{Group, Role, Topology};
 use windtunnel_policy::{Duration, Instant, Router};
 
+use self::close::Substitutes;
 use self::door::Door;
 use self::gateways::Gateways;
 use self::interval::Interval;
@@ -59,6 +61,7 @@ pub struct Simulation<'s> {
     pool: Pool,
     door: Door,
     watch: Watch,
+    substitutes: Substitutes,
     open: Vec<Open>,
     layers: Actions,
     proxies: Proxies,
@@ -158,6 +161,7 @@ impl<'s> Simulation<'s> {
             pool: Pool::new(&scenario.file.gateway, gateways.count(), targets),
             door: Door::new(&scenario.file.gateway, gateways.count()),
             watch: Watch::new(gateways.routers(), targets),
+            substitutes: Substitutes::new(scenario),
             open: Vec::with_capacity(1024),
             layers: Actions::new(scenario),
             proxies: Proxies::new(scenario),
@@ -201,9 +205,11 @@ impl<'s> Simulation<'s> {
                 true => next_arrival,
                 false => EventKey::NEVER,
             };
-            let asks = !world.closed_loops.is_empty() && self.takes_in(now, world);
-            let over = arrival == EventKey::NEVER && !asks;
-            if over && self.ledger.open() == 0 && self.fleet.in_flight() == 0 {
+            if arrival == EventKey::NEVER
+                && self.ledger.open() == 0
+                && self.fleet.in_flight() == 0
+                && !self.asks(now, world)
+            {
                 break;
             }
             self.totals.events += 1;
@@ -218,7 +224,7 @@ impl<'s> Simulation<'s> {
             or(edge, Source::Weather);
             or(self.queue.peek().unwrap_or(EventKey::NEVER), Source::Queue);
             if next == EventKey::NEVER {
-                let waited_for = asks || self.ledger.open() > 0;
+                let waited_for = self.asks(now, world) || self.ledger.open() > 0;
                 assert!(!waited_for, "a request is open, but nothing will ever happen to it");
                 self.fleet.drop_stranded(now);
                 continue;
@@ -235,7 +241,7 @@ impl<'s> Simulation<'s> {
                     self.on_occurrence(now, occurrence, world, sink);
                 }
                 Source::Arrivals => {
-                    self.arrive(now, world.requests[arrivals], arrivals as u64, None, world, sink);
+                    self.arrive(now, &world.requests[arrivals], arrivals as u64, None, world, sink);
                     arrivals += 1;
                     next_arrival = arrival_key(world, arrivals);
                 }
@@ -254,6 +260,7 @@ impl<'s> Simulation<'s> {
 
     /// All the weather of an instant, from this edge on, then what is heard of it: who goes
     /// elsewhere because of it meets the new weather there. Returns the edge that comes next.
+    #[inline(never)]
     fn on_weather(
         &mut self,
         now: Instant,
@@ -277,11 +284,18 @@ impl<'s> Simulation<'s> {
         next
     }
 
+    /// Whether users of closed loops go on asking.
+    fn asks(&self, now: Instant, world: &World) -> bool {
+        !world.closed_loops.is_empty() && self.takes_in(now, world)
+    }
+
     /// Whether requests that come at this time are taken in: until all measured ones are closed.
+    #[inline]
     fn takes_in(&self, at: Instant, world: &World) -> bool {
         at < world.measured_to || self.measured_open > 0
     }
 
+    #[inline(never)]
     fn reset(&mut self, world: &World) {
         self.gateways.reset(world);
         self.fleet.reset(world);
@@ -323,6 +337,7 @@ impl<'s> Simulation<'s> {
         }
     }
 
+    #[inline(never)]
     fn finish(&mut self, world: &World, end: Instant) -> RunTotals {
         self.ledger.assert_balanced(world.options.seed);
         assert_eq!(self.pool.in_use(), 0, "seed {}: connections not returned", world.options.seed);

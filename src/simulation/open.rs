@@ -6,9 +6,10 @@ use windtunnel_policy::outcome::{Execution, FailureClass, Phase, Usage};
 use windtunnel_policy::target::TargetId;
 use windtunnel_policy::{Duration, Instant, Money};
 
-use super::happen::Asked;
+use super::alarm::Alarm;
+use super::happen::{Asked, Whose};
 use crate::fleet::FleetRef;
-use crate::record::AttemptRow;
+use crate::record::{AttemptRow, Sink};
 use crate::world::WorldRequest;
 
 /// One open request.
@@ -16,10 +17,8 @@ use crate::world::WorldRequest;
 pub(super) struct Open {
     /// The router's handle.
     pub(super) handle: RequestRef,
-    /// Its timer, which replaced all earlier ones: moment and epoch.
-    pub(super) timer: (Instant, u32),
-    /// The latest wake-up of it that is known to be queued.
-    pub(super) wake_up: Option<Instant>,
+    /// Its timer.
+    pub(super) alarm: Alarm,
     /// What the world knows of it.
     pub(super) request: WorldRequest,
     /// Its position in the world.
@@ -36,6 +35,8 @@ pub(super) struct Open {
     pub(super) asker: Option<Asker>,
     /// Targets it was sent to, and how often.
     sent_to: Vec<(u16, u32)>,
+    /// A bit for each of these, by the target's number modulo 64: most sends are the first to a target.
+    sent_to_any: u64,
     /// Its latest attempt, and where that is; of two in flight, the one at hand. The row stays in
     /// one place from send to sink.
     pub(super) latest: Latest,
@@ -112,14 +113,11 @@ pub(super) struct Complete {
 
 impl Open {
     /// Reuses the room of a closed request for a new one.
-    pub(super) fn reopen(
-        &mut self,
-        handle: RequestRef,
-        Asked { request, index, interval, measured, account, gateway, asker }: Asked,
-    ) {
+    #[inline]
+    pub(super) fn reopen(&mut self, handle: RequestRef, asked: &Asked) {
+        let Asked { request, index, interval, measured, account, gateway, asker } = *asked;
         self.handle = handle;
-        self.timer = (Instant::FAR_FUTURE, 0);
-        self.wake_up = None;
+        self.alarm = Alarm::NONE;
         self.request = request;
         self.index = index;
         self.interval = interval;
@@ -128,6 +126,7 @@ impl Open {
         self.gateway = gateway;
         self.asker = asker;
         self.sent_to.clear();
+        self.sent_to_any = 0;
         self.latest = Latest::Done;
         self.rival.latest = Latest::Done;
         self.complete = None;
@@ -137,14 +136,11 @@ impl Open {
     }
 
     /// A request that just arrived.
-    pub(super) fn new(
-        handle: RequestRef,
-        Asked { request, index, interval, measured, account, gateway, asker }: Asked,
-    ) -> Open {
+    pub(super) fn new(handle: RequestRef, asked: &Asked) -> Open {
+        let Asked { request, index, interval, measured, account, gateway, asker } = *asked;
         Open {
             handle,
-            timer: (Instant::FAR_FUTURE, 0),
-            wake_up: None,
+            alarm: Alarm::NONE,
             request,
             index,
             interval,
@@ -153,6 +149,7 @@ impl Open {
             gateway,
             asker,
             sent_to: Vec::with_capacity(8),
+            sent_to_any: 0,
             latest: Latest::Done,
             row: NO_ROW,
             rival: Rival { latest: Latest::Done, row: NO_ROW },
@@ -163,13 +160,15 @@ impl Open {
         }
     }
 
-    /// What was asked.
-    pub(super) fn asked(&self) -> Asked {
-        let Open { request, index, interval, measured, account, gateway, asker, .. } = *self;
-        Asked { request, index, interval, measured, account, gateway, asker }
+    /// Whose account it goes to.
+    #[inline]
+    pub(super) fn whose(&self) -> Whose {
+        let Open { account, interval, asker, .. } = *self;
+        Whose { account, interval, marks: self.request.marks, asker }
     }
 
     /// Takes this attempt in hand; false where it is over.
+    #[inline]
     pub(super) fn take_up(&mut self, attempt: AttemptRef) -> bool {
         if self.handle != attempt.request {
             return false;
@@ -187,17 +186,18 @@ impl Open {
     }
 
     /// How often it was sent to this target before. Counts the send to come.
+    #[inline]
     pub(super) fn count_send(&mut self, target: TargetId) -> u32 {
-        match self.sent_to.iter_mut().find(|(sent_to, _)| *sent_to == target.0) {
-            Some((_, times)) => {
-                *times += 1;
-                *times - 1
-            }
-            None => {
-                self.sent_to.push((target.0, 1));
-                0
-            }
+        let bit = 1 << (target.0 % 64);
+        if self.sent_to_any & bit != 0
+            && let Some((_, times)) = self.sent_to.iter_mut().find(|(other, _)| *other == target.0)
+        {
+            *times += 1;
+            return *times - 1;
         }
+        self.sent_to_any |= bit;
+        self.sent_to.push((target.0, 1));
+        0
     }
 
     /// How often it was sent to the target of the attempt at hand before that.
@@ -206,49 +206,59 @@ impl Open {
         self.sent_to.iter().find(to_target).map_or(0, |(_, times)| times - 1)
     }
 
-    /// Writes the row of an attempt that starts now, with the fields of its end still open.
-    pub(super) fn begin_row(&mut self, send: &Send, was_sent: bool, now: Instant) {
-        self.row = AttemptRow {
-            request: self.index,
-            class: self.request.class,
-            number: send.attempt.number,
-            group: send.group,
-            target: send.target,
-            recovery: send.recovery,
-            decision: None,
-            status: 0,
-            failure: None,
-            phase: Phase::BeforeHeaders,
-            breaker: send.breaker,
-            waited: send.waited,
-            retry_after: send.retry_after,
-            arrived: self.request.at,
-            sent: now,
-            headers: None,
-            first_output: None,
-            ended: now,
-            cancelled: false,
-            was_sent,
-            hidden_calls: 0,
-            remaining: send.remaining,
-            usage: Usage::default(),
-            cost: Money::ZERO,
-        };
+    /// Begins the row of an attempt that starts now, with the fields of its end still open. What
+    /// only a sink would look at is left as it is where none keeps rows.
+    #[inline]
+    pub(super) fn begin_row<S: Sink>(&mut self, send: &Send, was_sent: bool, now: Instant) {
+        let row = &mut self.row;
+        row.number = send.attempt.number;
+        row.target = send.target;
+        row.recovery = send.recovery;
+        row.breaker = send.breaker;
+        row.failure = None;
+        row.sent = now;
+        row.was_sent = was_sent;
+        row.hidden_calls = 0;
+        row.usage = Usage::default();
+        row.cost = Money::ZERO;
+        if S::KEEPS_ROWS {
+            *row = AttemptRow {
+                request: self.index,
+                class: self.request.class,
+                group: send.group,
+                decision: None,
+                status: 0,
+                phase: Phase::BeforeHeaders,
+                waited: send.waited,
+                retry_after: send.retry_after,
+                arrived: self.request.at,
+                headers: None,
+                first_output: None,
+                ended: now,
+                cancelled: false,
+                remaining: send.remaining,
+                ..*row
+            };
+        }
     }
 
     /// Ends the attempt in flight and keeps its row until the decision about it is known.
-    pub(super) fn end_latest(&mut self, now: Instant, end: &End) {
+    #[inline]
+    pub(super) fn end_latest<S: Sink>(&mut self, now: Instant, end: &End) {
         let row = &mut self.row;
-        row.ended = now;
-        row.status = end.status;
         row.failure = end.failure;
-        row.phase = end.phase.unwrap_or_else(|| row.phase_now());
-        row.cancelled = end.cancelled;
+        if S::KEEPS_ROWS {
+            row.ended = now;
+            row.status = end.status;
+            row.phase = end.phase.unwrap_or_else(|| row.phase_now());
+            row.cancelled = end.cancelled;
+        }
         self.bill(end.usage, end.bill);
         self.latest = Latest::Pending;
     }
 
     /// Adds what a call of the provider used to the bill of the attempt and of the request.
+    #[inline]
     pub(super) fn bill(&mut self, usage: Usage, bill: Money) {
         let billed = &mut self.row.usage;
         billed.input = billed.input.saturating_add(usage.input);

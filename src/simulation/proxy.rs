@@ -62,6 +62,7 @@ impl Simulation<'_> {
         self.proxies.any && self.calls_again(now, attempt, failure, bill)
     }
 
+    #[cold]
     fn calls_again(
         &mut self,
         now: Instant,

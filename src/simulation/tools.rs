@@ -90,6 +90,7 @@ impl Simulation<'_> {
         }
     }
 
+    #[cold]
     fn plan_call(&mut self, attempt: AttemptRef) -> Option<Share> {
         let slot = attempt.request.slot as usize;
         let open = &self.open[slot];
@@ -153,6 +154,7 @@ impl Simulation<'_> {
         }
     }
 
+    #[cold]
     fn end_call(&mut self, attempt: AttemptRef, runs_on: bool) {
         let request = &self.open[attempt.request.slot as usize].request;
         let Some(executed) = self.tools.get_mut(&request.key) else { return };
@@ -164,6 +166,7 @@ impl Simulation<'_> {
 
     /// The router asks for the record of the tool that this attempt may have called, or that earlier
     /// requests of its action may have.
+    #[inline(never)]
     pub(super) fn ask_record(&mut self, now: Instant, attempt: AttemptRef) {
         let open = &self.open[attempt.request.slot as usize];
         let tool = self.scenario.classes[usize::from(open.request.class)].tool.as_ref();

@@ -56,6 +56,7 @@ impl Watch {
         self.has_incidents = !world.weather.incidents.is_empty();
     }
 
+    #[inline(never)]
     pub(super) fn on_breaker(
         &mut self,
         now: Instant,
@@ -84,6 +85,7 @@ impl Watch {
     }
 
     /// Counts a closed request by its arrival.
+    #[inline]
     pub(super) fn on_close(&mut self, arrived: Instant, answered: bool) {
         if self.has_incidents {
             self.steps.count(arrived, answered);

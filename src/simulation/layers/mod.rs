@@ -54,7 +54,7 @@ impl<'s> Simulation<'s> {
         let end = now + asked.request.patience.min(deadline);
         let action = self.layers.open(asked, end);
         self.begin_tries(now, action, 0);
-        self.receive(now, asked, Some(action), world, sink);
+        self.receive(now, &asked, Some(action), world, sink);
     }
 
     /// Something of an action's layers is due: a try is given up, or a wait is over.
@@ -183,7 +183,7 @@ impl<'s> Simulation<'s> {
         let request = WorldRequest { at: now, patience: left, ..first.request };
         self.receive(
             now,
-            Asked { request, index, asker: None, ..first },
+            &Asked { request, index, asker: None, ..first },
             Some(action),
             world,
             sink,
@@ -215,7 +215,7 @@ impl<'s> Simulation<'s> {
         let it = self.layers.get(action);
         let (row, asked) = (it.row(now, ending), it.asked);
         self.layers.close(action);
-        self.settle(now, &row, &asked, world);
+        self.settle(now, &row, &asked.whose(), world);
     }
 }
 
