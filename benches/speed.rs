@@ -124,7 +124,6 @@ fn growth() {
 /// One run of the first 300 s, untimed.
 fn once(name: &str) {
     let mut scenario = load(name);
-    scenario.file.warm_up = Duration::ZERO;
     scenario.file.horizon = Duration::from_secs(300);
     let world = World::build(&scenario, WorldOptions::default()).expect("the world can be made");
     let policies = scenario.load_policies().expect("its policy is in order");

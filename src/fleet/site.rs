@@ -158,6 +158,7 @@ impl Site {
 
     /// After slots were given back or the weather changed: starts who waits as far as slots
     /// reach, and sets the clock and the next milestone right.
+    #[inline]
     pub(super) fn changed(&mut self, now: Instant, attempts: &mut Slab, agenda: &mut Agenda) {
         while self.queued > 0 && self.in_work < self.climate.slots {
             let handle = self.waiting.pop_front().expect("who is counted as waiting waits");
@@ -181,6 +182,7 @@ impl Site {
     }
 
     /// Notes the milestone that `attempt`, which is due, comes to next.
+    #[inline]
     pub(super) fn move_on(&mut self, attempts: &Slab, handle: FleetRef, agenda: &mut Agenda) {
         let attempt = attempts.get(handle).expect("who moves on is in work");
         self.milestones.replace_first(WorkKey::next_of(attempt), handle);
@@ -188,6 +190,7 @@ impl Site {
     }
 
     /// Sets the time of this target's next milestone right.
+    #[inline]
     fn rearm(&mut self, attempts: &Slab, agenda: &mut Agenda) {
         let next = match self.next_milestone(attempts) {
             Some(key) => key.event(self.clock.reaches(key.reading())),
@@ -196,6 +199,7 @@ impl Site {
         agenda.set_milestone(self.id.0.into(), next);
     }
 
+    #[inline]
     fn start(&mut self, now: Instant, handle: FleetRef, attempts: &mut Slab, agenda: &mut Agenda) {
         let attempt = attempts.live(handle);
         let (share, factor) = self.climate.slow;

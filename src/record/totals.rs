@@ -217,7 +217,7 @@ impl ClassTotals {
     }
 
     /// Counts what one closed request of the gateway took.
-    #[inline]
+    #[inline(always)]
     pub fn take(&mut self, row: &RequestRow) {
         self.received += 1;
         self.attempts += u64::from(row.result.attempts);
@@ -226,14 +226,14 @@ impl ClassTotals {
     }
 
     /// Counts how a measured action ended: by its one request, or after all that outer layers sent.
-    #[inline]
+    #[inline(always)]
     pub fn close(&mut self, row: &RequestRow) {
         self.count(row);
         self.record_times(row);
     }
 
     /// The same without its times: their sums count, and their histograms stay empty.
-    #[inline]
+    #[inline(always)]
     pub fn count(&mut self, row: &RequestRow) {
         self.requests += 1;
         self.transport_success += u64::from(row.transport_success);
@@ -264,7 +264,7 @@ impl ClassTotals {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn record_times(&mut self, row: &RequestRow) {
         let took = row.closed - row.arrived;
         if row.answered {

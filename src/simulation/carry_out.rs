@@ -12,7 +12,8 @@ use super::tools::NO_ATTEMPT;
 use crate::fleet::Order;
 use crate::queue::{EventKey, Rank};
 use crate::record::Sink;
-use crate::world::{Marks, World};
+use crate::scenario::Scenario;
+use crate::world::{Marks, World, WorldRequest};
 
 impl Simulation<'_> {
     #[inline]
@@ -157,11 +158,11 @@ impl Simulation<'_> {
             return;
         }
         self.proxies.hold(now, send);
-        let prefix = self.prefix(slot);
         let tool_at = self.plan_tool(send.attempt);
         let open = &mut self.open[slot];
         let before = open.count_send(send.target);
         let nth_on_target = self.layers.count(slot, 0, before);
+        let prefix = prefix(self.scenario, &open.request);
         let order = Order {
             request: &open.request,
             request_index: open.index,
@@ -176,14 +177,6 @@ impl Simulation<'_> {
         };
         open.latest = Latest::InFlight(self.fleet.submit(now, &order));
         self.totals.interval(self.interval.at(now)).sent += 1;
-    }
-
-    /// Tokens that the prompt of the request in a slot shares with the one before it.
-    #[inline]
-    pub(super) fn prefix(&self, slot: usize) -> u32 {
-        let request = &self.open[slot].request;
-        let share = self.scenario.classes[usize::from(request.class)].shared_prefix;
-        share.of(request.input.into()) as u32
     }
 
     #[inline(never)]
@@ -247,4 +240,11 @@ impl Simulation<'_> {
             sink.attempt(&open.row);
         }
     }
+}
+
+/// Tokens that the prompt of a request shares with the one before it.
+#[inline]
+pub(super) fn prefix(scenario: &Scenario, request: &WorldRequest) -> u32 {
+    let share = scenario.classes[usize::from(request.class)].shared_prefix;
+    share.of(request.input.into()) as u32
 }

@@ -10,7 +10,7 @@ use super::occurrence::Occurrence;
 use super::open::{Complete, Open};
 use crate::draw::{NameHash, Purpose};
 use crate::queue::{EventKey, Rank};
-use crate::record::{RequestRow, Sink};
+use crate::record::{ClassTotals, RequestRow, Sink};
 use crate::scenario::Scenario;
 use crate::world::{Marks, World};
 
@@ -103,7 +103,11 @@ impl Simulation<'_> {
     #[inline(always)]
     fn count_request(&mut self, row: &RequestRow, whose: &Whose) {
         if row.measured {
-            self.totals.accounts(whose.account, row.tenant).for_each(|totals| totals.take(row));
+            self.totals.classes[usize::from(whose.account)].take(row);
+            if let Some(tenant) = self.totals.tenants.get_mut(usize::from(row.tenant)) {
+                let copy = *row;
+                take_of_tenant(tenant, &copy);
+            }
         }
         self.ledger.close(row.cost);
     }
@@ -132,11 +136,15 @@ impl Simulation<'_> {
     pub(super) fn settle(&mut self, now: Instant, row: &RequestRow, whose: &Whose, world: &World) {
         if row.measured {
             self.measured_open -= 1;
-            let keeps_times = self.keeps_times;
-            self.totals.accounts(whose.account, row.tenant).for_each(|totals| match keeps_times {
-                true => totals.close(row),
-                false => totals.count(row),
-            });
+            let class = &mut self.totals.classes[usize::from(whose.account)];
+            match self.keeps_times {
+                true => class.close(row),
+                false => class.count(row),
+            }
+            if let Some(tenant) = self.totals.tenants.get_mut(usize::from(row.tenant)) {
+                let copy = *row;
+                close_of_tenant(tenant, &copy, self.keeps_times);
+            }
         }
         let marks = whose.marks;
         if !marks.has(Marks::INVALID) && !marks.has(Marks::CANCELS) {
@@ -206,5 +214,21 @@ impl Simulation<'_> {
         if row.answered {
             self.totals.interval(self.interval.at(row.closed)).goodput += 1;
         }
+    }
+}
+
+/// [`ClassTotals::take`] in the totals of a tenant; out of line, like the other, so that where tenants are
+/// not told apart no row is put together for them.
+#[inline(never)]
+fn take_of_tenant(totals: &mut ClassTotals, row: &RequestRow) {
+    totals.take(row);
+}
+
+/// [`ClassTotals::close`] in the totals of a tenant, or only its counts.
+#[inline(never)]
+fn close_of_tenant(totals: &mut ClassTotals, row: &RequestRow, keeps_times: bool) {
+    match keeps_times {
+        true => totals.close(row),
+        false => totals.count(row),
     }
 }

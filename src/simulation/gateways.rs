@@ -72,10 +72,16 @@ impl Gateways {
     }
 
     /// Who gets this request: every request of a session goes the same way.
+    #[inline]
     pub(super) fn deal(&self, request: &WorldRequest) -> Dealt {
         if self.routers.len() == 1 && self.split.is_whole() {
             return Dealt { arm: 0, gateway: 0 };
         }
+        self.deal_session(request)
+    }
+
+    #[cold]
+    fn deal_session(&self, request: &WorldRequest) -> Dealt {
         let session = NameHash::NONE.part(request.session);
         let arm = self.split.arm(self.key.draw(Purpose::Split, session, 0));
         let (first, count) = self.replicas[arm.min(self.replicas.len() - 1)];
@@ -92,7 +98,27 @@ impl Gateways {
         if let [router] = &mut self.routers[..] {
             return router.handle(now, event, actions);
         }
+        self.handle_one_of_many(now, event, actions);
+    }
+
+    #[inline(never)]
+    fn handle_one_of_many(&mut self, now: Instant, event: Event, actions: &mut Vec<Action>) {
         let (gateway, event) = self.own(event);
+        self.tell(now, gateway, event, actions);
+    }
+
+    /// Tells the gateway that a request comes to, and appends what it says.
+    #[inline]
+    pub(super) fn hear(
+        &mut self,
+        now: Instant,
+        gateway: usize,
+        event: Event,
+        actions: &mut Vec<Action>,
+    ) {
+        if let [router] = &mut self.routers[..] {
+            return router.handle(now, event, actions);
+        }
         self.tell(now, gateway, event, actions);
     }
 

@@ -93,7 +93,10 @@ impl Simulation<'_> {
         if self.layers.around(request.class) {
             return self.undertake(now, asked, world, sink);
         }
-        self.receive(now, &asked, None, world, sink);
+        match self.door.is_open() {
+            true => self.enter(now, &asked, None, now, world, sink),
+            false => self.knock(now, asked, None, world, sink),
+        }
     }
 
     /// A request comes to the gateway, alone or as one of an action.
@@ -142,7 +145,7 @@ impl Simulation<'_> {
             tries,
             left,
         });
-        self.gateways.tell(now, gateway.into(), event, &mut self.actions);
+        self.gateways.hear(now, gateway.into(), event, &mut self.actions);
         self.queue_gossip();
         sink.routed(now, &event, &self.actions);
         let handle =

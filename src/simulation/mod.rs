@@ -197,20 +197,21 @@ impl<'s> Simulation<'s> {
         self.reset(world);
         self.headers_matter = self.waits_for_headers || S::KEEPS_ROWS;
         let (mut arrivals, mut edges) = (0, 0);
-        let mut next_arrival = arrival_key(world, arrivals);
+        let mut arrival = arrival_key(world, arrivals);
         let mut edge = edge_key(world, edges);
         let mut now = Instant::ZERO;
         loop {
-            let arrival = match self.takes_in(next_arrival.at(), world) {
-                true => next_arrival,
-                false => EventKey::NEVER,
+            let mut cursor = match arrival < edge {
+                true => (arrival, Source::Arrivals),
+                false => (edge, Source::Weather),
             };
-            if arrival == EventKey::NEVER
-                && self.ledger.open() == 0
-                && self.fleet.in_flight() == 0
-                && !self.asks(now, world)
-            {
-                break;
+            if self.measured_open == 0 && arrival.at() >= world.measured_to {
+                let asks = !world.closed_loops.is_empty() && now < world.measured_to;
+                if !asks && self.ledger.open() == 0 && self.fleet.in_flight() == 0 {
+                    break;
+                }
+                // Nobody is taken in any more.
+                cursor = (edge, Source::Weather);
             }
             self.totals.events += 1;
             let (mut next, mut source) = (self.fleet.next(), Source::Fleet);
@@ -220,11 +221,11 @@ impl<'s> Simulation<'s> {
                 }
             };
             or(self.timers.peek(), Source::Timers);
-            or(arrival, Source::Arrivals);
-            or(edge, Source::Weather);
+            or(cursor.0, cursor.1);
             or(self.queue.peek().unwrap_or(EventKey::NEVER), Source::Queue);
             if next == EventKey::NEVER {
-                let waited_for = self.asks(now, world) || self.ledger.open() > 0;
+                let asks = !world.closed_loops.is_empty() && self.takes_in(now, world);
+                let waited_for = asks || self.ledger.open() > 0;
                 assert!(!waited_for, "a request is open, but nothing will ever happen to it");
                 self.fleet.drop_stranded(now);
                 continue;
@@ -243,7 +244,7 @@ impl<'s> Simulation<'s> {
                 Source::Arrivals => {
                     self.arrive(now, &world.requests[arrivals], arrivals as u64, None, world, sink);
                     arrivals += 1;
-                    next_arrival = arrival_key(world, arrivals);
+                    arrival = arrival_key(world, arrivals);
                 }
                 Source::Weather => {
                     edges = self.on_weather(now, edges, world, sink);
@@ -282,11 +283,6 @@ impl<'s> Simulation<'s> {
         notices.clear();
         self.notices = notices;
         next
-    }
-
-    /// Whether users of closed loops go on asking.
-    fn asks(&self, now: Instant, world: &World) -> bool {
-        !world.closed_loops.is_empty() && self.takes_in(now, world)
     }
 
     /// Whether requests that come at this time are taken in: until all measured ones are closed.

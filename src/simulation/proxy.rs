@@ -6,6 +6,7 @@ use windtunnel_policy::outcome::{Failure, Phase};
 use windtunnel_policy::{Duration, Instant, Money};
 
 use super::Simulation;
+use super::carry_out::prefix;
 use super::occurrence::Occurrence;
 use super::open::Latest;
 use crate::draw::Purpose;
@@ -130,9 +131,9 @@ impl Simulation<'_> {
             return;
         }
         let target = open.row.target;
-        let prefix = self.prefix(slot);
         let tool_at = self.plan_tool(attempt);
         let open = &mut self.open[slot];
+        let prefix = prefix(self.scenario, &open.request);
         let nth = open.sends_before();
         let order = Order {
             request: &open.request,

@@ -173,7 +173,10 @@ impl Actions {
     /// What a draw counts for a call: `nth` of its request at the target, `call` of the proxy.
     #[inline]
     pub(in crate::simulation) fn count(&self, slot: usize, call: u8, nth: u32) -> u32 {
-        let path = self.of(slot).map_or(0, |action| self.path(action));
+        let path = match self.any {
+            true => self.of(slot).map_or(0, |action| self.path(action)),
+            false => 0,
+        };
         path << PATH_SHIFT | u32::from(call) << CALL_SHIFT | nth
     }
 
