@@ -125,6 +125,37 @@ retry_budgets:
     assert!(run(&as_one) == run(&replicas(4, AT_ONCE, &as_one)));
 }
 
+#[test]
+fn a_group_s_limit_is_one_for_all_who_tell_and_one_for_each_who_do_not() {
+    // Five requests a second, at a door that lets in one.
+    let limited = |window: &str| {
+        policy(&format!(
+            "
+name: limited
+attempts: {{max: 1}}
+groups: {{primary: {{admission: {{rpm: 60, window: {window}}}}}}}
+"
+        ))
+    };
+    let busy = service(5.0, "600s", "0%", "");
+    for window in ["sliding", "minute", "{paced: 5}"] {
+        let of = |policy: &Policy| {
+            in_worlds(&busy, policy, 2, WorldOptions::default(), |run| attempts(&run.rows))
+        };
+        let rule = limited(window);
+        let one = of(&rule);
+        assert!(of(&replicas(4, AT_ONCE, &rule)) == one, "{window}: told at once");
+        let apart = of(&replicas(4, Sharing::Private, &rule));
+        // 300 a minute are 75 at each of four doors, which lets in 60.
+        let lets_in = apart[0].len() as f64 / one[0].len() as f64;
+        assert!((3.5..=4.0).contains(&lets_in), "{window}: {lets_in} times as many");
+        // Told late, it is overdrawn by the five that come meanwhile, or less: an even flow pays back.
+        let late = of(&replicas(4, Sharing::After(Duration::from_secs(1)), &rule));
+        let over = late[0].len() as f64 / one[0].len() as f64;
+        assert!((0.95..1.0 + 10.0 / 60.0).contains(&over), "{window}: {over} times as many");
+    }
+}
+
 /// Two retries a second at most, of ten failures.
 fn two_a_second() -> Policy {
     policy(

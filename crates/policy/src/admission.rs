@@ -17,7 +17,8 @@ pub(crate) struct Doors {
 
 #[derive(Clone, Hash, Debug)]
 enum Door {
-    /// When the last ones came, at most as many as a minute may have.
+    /// When the last ones came: as many as a minute may have, or more where replicas let in more
+    /// before they had heard of each other.
     Sliding { most: usize, came: VecDeque<Instant> },
     /// How many came in the latest minute of the clock in which any came.
     Minute { most: u32, minute: u64, came: u32 },
@@ -36,7 +37,7 @@ impl Doors {
         self.doors[door as usize].room_at(now).max(now)
     }
 
-    /// One comes in.
+    /// One comes in, here or at another replica.
     pub(crate) fn admit(&mut self, door: u32, now: Instant) {
         self.doors[door as usize].admit(now);
     }
@@ -64,8 +65,9 @@ impl Door {
 
     fn room_at(&self, now: Instant) -> Instant {
         match self {
+            // The room is there when of those within a minute one fewer is left than may be.
             Door::Sliding { most, came } if came.len() >= *most => {
-                came.front().map_or(now, |oldest| *oldest + MINUTE)
+                came.get(came.len() - *most).map_or(now, |oldest| *oldest + MINUTE)
             }
             Door::Sliding { .. } => now,
             Door::Minute { most, minute, came } => {
@@ -82,13 +84,11 @@ impl Door {
 
     fn admit(&mut self, now: Instant) {
         match self {
-            Door::Sliding { most, came } => {
-                // Whoever came a minute ago counts no more; and of a full door only those do that
-                // make it full.
+            Door::Sliding { came, .. } => {
+                // Whoever came a minute ago counts no more.
                 while came.front().is_some_and(|oldest| *oldest + MINUTE <= now) {
                     came.pop_front();
                 }
-                debug_assert!(came.len() < *most, "a full door lets nobody in");
                 came.push_back(now);
             }
             Door::Minute { minute, came, .. } => {

@@ -11,7 +11,7 @@ use crate::budget::Payer;
 use crate::config::RecoveryAction;
 use crate::event::Action;
 use crate::router::{Router, report};
-use crate::target::{TargetId, TenantId};
+use crate::target::{ClassId, TargetId, TenantId};
 use crate::{Duration, Instant};
 
 /// Something one replica has learnt or spent that the others may know.
@@ -48,6 +48,13 @@ pub enum Fact {
         target: TargetId,
         /// Whose request it is.
         tenant: TenantId,
+    },
+    /// A request was let into a group that has a limit.
+    Admitted {
+        /// Its route class.
+        class: ClassId,
+        /// Position of the group among the class's groups.
+        group: u8,
     },
     /// A recovery was granted by the shared budgets, or is over.
     Recovery {
@@ -116,6 +123,10 @@ impl Router {
             }
             Fact::FirstAttempt { target, tenant } => {
                 self.budgets.on_first_attempt(target, tenant, now);
+            }
+            Fact::Admitted { class, group } => {
+                let door = self.door(class, group).expect("the group has a limit here, too");
+                self.health.doors.admit(door.number, now);
             }
             Fact::Recovery { action, failing, destination, tenant, over } => {
                 let payer = Payer { failing, destination, tenant };

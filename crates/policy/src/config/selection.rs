@@ -203,7 +203,7 @@ impl Replicas {
 pub enum Sharing {
     /// Nothing.
     Private,
-    /// What breakers, cooldowns, isolation, scores and budgets go by, this much later. Latencies, groups'
-    /// admission and places for probes stay each replica's own.
+    /// What breakers, cooldowns, isolation, scores, budgets and groups' admission go by, this much later.
+    /// Latencies, turns and places for probes stay each replica's own.
     After(Duration),
 }

@@ -12,7 +12,7 @@ use crate::config::{
     RetryBudget,
 };
 use crate::event::{Request, Send, StopReason, Terminal};
-use crate::target::{TargetId, TenantId, Topology};
+use crate::target::{ClassId, TargetId, TenantId, Topology};
 use crate::{Duration, Instant, Share};
 
 /// The accounts of one router.
@@ -87,6 +87,11 @@ impl Accounts {
         }
         Promise::Admission
             .holds(kept, || format!("attempt {} was let into a full group", send.attempt.number))
+    }
+
+    /// Somebody came into a group at another replica.
+    pub(super) fn entered_elsewhere(&mut self, class: ClassId, group: u8, now: Instant) {
+        self.doors[usize::from(class.0)][usize::from(group)].push_back(now);
     }
 
     /// A request ends; where it was turned away, some group of its class is full.

@@ -218,6 +218,9 @@ impl<S: Subject> Watched<S> {
                     Fact::FirstAttempt { target, tenant } => {
                         self.accounts.first_attempt((target, tenant), self.now, facts);
                     }
+                    Fact::Admitted { class, group } => {
+                        self.accounts.entered_elsewhere(class, group, self.now);
+                    }
                     _ => {}
                 }
             }

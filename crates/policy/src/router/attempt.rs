@@ -13,7 +13,9 @@ use crate::gates;
 use crate::hedge::WinsBy;
 use crate::mix::{self, Draw};
 use crate::outcome::{FailureClass, Phase, Usage};
+use crate::plan::DoorPlan;
 use crate::slots::{Flight, Lapse, Next, Stage};
+use crate::target::ClassId;
 use crate::{Duration, Instant};
 
 impl Router {
@@ -92,11 +94,19 @@ impl Router {
     /// An attempt goes to a group: it, or the request with its first there, is counted at its door.
     #[inline]
     fn admit(&mut self, i: usize, group: u8) {
-        if let Some(door) = self.class(i).groups[usize::from(group)].door
+        let class = self.slots[i].request.class;
+        if let Some(door) = self.door(class, group)
             && (door.counts_attempts || self.slots.in_group(i, group) == 0)
         {
             self.health.doors.admit(door.number, self.now);
+            self.publish(|| Fact::Admitted { class, group });
         }
+    }
+
+    /// The door of a group, where it has one.
+    #[inline]
+    pub(crate) fn door(&self, class: ClassId, group: u8) -> Option<DoorPlan> {
+        self.classes[usize::from(class.0)].groups[usize::from(group)].door
     }
 
     /// How long the attempt in flight may take: its time limit, and for a retry on the first
