@@ -6,44 +6,28 @@
 //! timed beside its reference: the same requests in one thread inside this program, and the same
 //! run without a ledger.
 
-use std::fs;
+mod common;
+
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::Instant as Clock;
 
 use windtunnel::record::NoSink;
 use windtunnel::scenario::Scenario;
 use windtunnel::simulation::Simulation;
 use windtunnel::world::{World, WorldOptions};
 
+use common::{cut_standard, head, median, program, row, timed};
+
 const ROUNDS: usize = 5;
-/// 470 s at 42.4 requests/s, after a warm-up of 60 s.
-const HORIZON: &str = "horizon: 530s";
+/// Seconds: a warm-up of 60, and 20,000 requests at 42.4 a second.
+const HORIZON: u32 = 530;
 const POLICIES: [&str; 4] = ["conservative", "fast-failover", "sdk-default", "naive-retry"];
 
 fn main() {
     let folder = tempfile::tempdir().expect("a folder for the cut scenario");
-    let scenario = cut_standard(folder.path());
-    println!("{:<34} {:>9} {:>12} {:>7}", "run", "seconds", "reference", "ratio");
+    let scenario = cut_standard(folder.path(), HORIZON);
+    head(&["run", "seconds", "reference, s", "ratio", "goal"]);
     compare(&scenario);
     ledger(&scenario, folder.path());
-}
-
-/// The standard scenario with a shorter horizon, and the files it names beside it.
-fn cut_standard(folder: &Path) -> String {
-    let benches = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches");
-    for kind in ["models", "policies", "scenarios"] {
-        fs::create_dir(folder.join(kind)).expect("an empty folder");
-        for file in fs::read_dir(benches.join(kind)).expect("the bench's files") {
-            let file = file.expect("a readable folder");
-            fs::copy(file.path(), folder.join(kind).join(file.file_name())).expect("room for it");
-        }
-    }
-    let path = folder.join("scenarios/standard.yaml");
-    let text = fs::read_to_string(&path).expect("the standard scenario");
-    assert!(text.contains("horizon: 4780s"), "the standard scenario's horizon");
-    fs::write(&path, text.replace("horizon: 4780s", HORIZON)).expect("room for it");
-    path.display().to_string()
 }
 
 /// G6: four policies, twenty worlds, beside the same 1.6 million runs of a request in one thread.
@@ -62,12 +46,14 @@ fn compare(path: &str) {
             }
         }
     };
-    let (mut program, mut reference) = (Vec::new(), Vec::new());
+    let (mut whole, mut reference) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
-        program.push(timed(|| run(&words)));
+        whole.push(timed(|| {
+            program(&words);
+        }));
         reference.push(timed(one_thread));
     }
-    row("compare, 4 policies x 20 worlds", program, reference);
+    print("`compare`, 4 policies × 20 worlds × 20,000 requests", whole, reference, "≤ 1.5 s");
 }
 
 /// G8: every attempt written as CSV, beside the same run without.
@@ -77,34 +63,22 @@ fn ledger(path: &str, folder: &Path) {
     let written = [&plain[..], &["--ledger", &file]].concat();
     let (mut with, mut without) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
-        with.push(timed(|| run(&written)));
-        without.push(timed(|| run(&plain)));
+        for (words, times) in [(&written[..], &mut with), (&plain[..], &mut without)] {
+            times.push(timed(|| {
+                program(words);
+            }));
+        }
     }
-    row("run with a ledger, 10 worlds", with, without);
+    print("`run` with every attempt as CSV, 10 worlds", with, without, "≤ 4");
 }
 
-fn run(words: &[&str]) {
-    let status = Command::new(env!("CARGO_BIN_EXE_windtunnel"))
-        .args(words)
-        .stdout(Stdio::null())
-        .status()
-        .expect("the program starts");
-    assert!(status.success(), "{words:?}: {status}");
-}
-
-/// Seconds.
-fn timed(work: impl FnOnce()) -> f64 {
-    let start = Clock::now();
-    work();
-    start.elapsed().as_secs_f64()
-}
-
-fn row(name: &str, ours: Vec<f64>, reference: Vec<f64>) {
+fn print(name: &str, ours: Vec<f64>, reference: Vec<f64>, goal: &str) {
     let (ours, reference) = (median(ours), median(reference));
-    println!("{name:<34} {ours:>9.2} {reference:>12.2} {:>7.2}", ours / reference);
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
+    row(&[
+        name.into(),
+        format!("{ours:.2}"),
+        format!("{reference:.2}"),
+        format!("{:.2}", ours / reference),
+        goal.into(),
+    ]);
 }

@@ -44,7 +44,7 @@ def main():
 def ours():
     done = subprocess.run(["cargo", "bench", "--quiet", "--bench", "speed", "--", "r1"], cwd=ROOT,
                           capture_output=True, text=True, check=True)
-    return float(re.search(r"^R1\s+([\d.,]+)", done.stdout, re.MULTILINE)[1].replace(",", ""))
+    return float(re.search(r"^\| r1 \| (\d+)", done.stdout, re.MULTILINE)[1])
 
 
 def output(command):
