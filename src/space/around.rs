@@ -9,7 +9,7 @@ use super::dimension::{Dimension, text_of};
 use super::document::{document, get, set};
 use super::expression::Expression;
 use super::file::Space;
-use super::level::Levels;
+use super::level::{Level, Levels};
 use super::path::FieldPath;
 use crate::input::{InputError, SourceFile};
 use crate::library::read_policy;
@@ -98,26 +98,25 @@ impl Space {
 }
 
 impl PolicySpace {
-    /// The variant of these levels, one for each dimension. Those of dimensions that a condition
-    /// leaves out do not matter, and are `None` in the variant.
+    /// The variant of these levels, one for each dimension. Dimensions without a level stay as the
+    /// base has them; those that a condition leaves out lose theirs in the variant.
     ///
     /// # Errors
     /// The policy is none: the field and why, at the place of the entry that set it.
     ///
     /// # Panics
     /// Where there is not one level for each dimension.
-    pub fn apply(&self, levels: &[u64]) -> Result<Applied, InputError> {
+    pub fn apply(&self, levels: &[Level]) -> Result<Applied, InputError> {
         assert_eq!(levels.len(), self.dimensions.len(), "one level for each dimension");
         let mut document = self.document.clone();
         let mut kept = Levels::with_capacity(levels.len());
         for (position, (dimension, &level)) in self.dimensions.iter().zip(levels).enumerate() {
             let wrong = |key: &str, message: String| self.space.mistake(position, key, message);
             let active = dimension.when.as_ref().map_or(Ok(true), |when| when.holds(&document));
-            if !active.map_err(|message| wrong("when", message))? {
-                kept.push(None);
-                continue;
-            }
-            kept.push(Some(level));
+            let active = active.map_err(|message| wrong("when", message))?;
+            let level = level.filter(|_| active);
+            kept.push(level);
+            let Some(level) = level else { continue };
             for (path, leads, value) in dimension.sets(level) {
                 set(&mut document, path, leads, value).map_err(|message| {
                     wrong("", message)
@@ -140,8 +139,7 @@ impl PolicySpace {
     /// # Panics
     /// Where they give none.
     pub fn variant(&self, levels: &Levels) -> Variant {
-        let levels: Vec<u64> = levels.iter().map(|level| level.unwrap_or_default()).collect();
-        match self.apply(&levels) {
+        match self.apply(levels) {
             Ok(Applied::Variant(variant)) => *variant,
             other => panic!("levels that gave a variant give it again, not {other:?}"),
         }
@@ -156,11 +154,26 @@ impl PolicySpace {
         }
     }
 
-    /// This variant's policy with the fields of one dimension as they are in the base.
+    /// The dimensions by which a variant differs from the base; of several that set the same fields,
+    /// the first.
+    pub fn changes(&self, variant: &Variant) -> Vec<usize> {
+        let base = self.base_variant();
+        let mut changes: Vec<usize> = Vec::new();
+        for (position, dimension) in self.dimensions.iter().enumerate() {
+            let told = |&other: &usize| self.dimensions[other].fields == dimension.fields;
+            let differs = |field: &FieldPath| variant.value(field) != base.value(field);
+            if dimension.fields.iter().any(differs) && !changes.iter().any(told) {
+                changes.push(position);
+            }
+        }
+        changes
+    }
+
+    /// This variant with the fields of one dimension as they are in the base.
     ///
     /// # Errors
     /// Why that is no policy: the rest of the variant needs them otherwise.
-    pub fn put_back(&self, variant: &Variant, dimension: usize) -> Result<Policy, String> {
+    pub fn put_back(&self, variant: &Variant, dimension: usize) -> Result<Variant, String> {
         let mut document = variant.document.clone();
         for (path, leads) in self.dimensions[dimension].leads_to() {
             let value = get(&self.document, path).cloned().unwrap_or_default();
@@ -169,14 +182,18 @@ impl PolicySpace {
                 set(&mut document, path, leads, value)?;
             }
         }
-        let policy: Policy = serde_json::from_value(document).map_err(|e| e.to_string())?;
-        match policy.validate() {
-            Ok(()) => Ok(policy),
-            Err(problems) => {
-                let problem = problems.first().expect("a refusal names at least one problem");
-                Err(format!("{}: {}", problem.field, problem.message))
+        let policy: Policy = serde_json::from_value(document.clone()).map_err(|e| e.to_string())?;
+        if let Err(problems) = policy.validate() {
+            let problem = problems.first().expect("a refusal names at least one problem");
+            return Err(format!("{}: {}", problem.field, problem.message));
+        }
+        let mut levels = variant.levels.clone();
+        for (level, other) in levels.iter_mut().zip(&self.dimensions) {
+            if other.fields == self.dimensions[dimension].fields {
+                *level = None;
             }
         }
+        Ok(Variant { levels, policy, document })
     }
 
     /// Every field that some dimension sets, once, in their order.

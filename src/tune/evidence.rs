@@ -4,13 +4,12 @@
 use windtunnel_policy::config::Policy;
 
 use super::confirm::{Confirmed, scores};
-use super::near::whole;
 use super::runner::Halt;
 use super::score::{Score, Totals, Weighed};
 use super::search::Search;
 use super::{Answer, Gain};
 use crate::measures::{Block, Runs};
-use crate::space::{Applied, Dimension, Variant};
+use crate::space::{Applied, Dimension, Level, Variant};
 use crate::stats::{Estimate, Paired, paired};
 use crate::sweep::{Goal, Objective, front};
 
@@ -120,18 +119,14 @@ impl Search<'_> {
         let base = space.base_variant();
         let mut changes = Vec::new();
         let mut policies = Vec::new();
-        let mut told = Vec::new();
-        for (position, dimension) in space.dimensions.iter().enumerate() {
+        for position in space.changes(recommended) {
             let differ = |field: &&_| recommended.value(field) != base.value(field);
-            if told.contains(&&dimension.fields) || !dimension.fields.iter().any(|f| differ(&f)) {
-                continue;
-            }
-            told.push(&dimension.fields);
-            let fields = dimension.fields.iter().filter(differ);
+            let fields = space.dimensions[position].fields.iter().filter(differ);
             let fields = fields.map(|f| (f.to_string(), base.show(f), recommended.show(f)));
             let fields: Vec<_> = fields.collect();
-            let policy = space.put_back(recommended, position).and_then(|policy| {
-                self.fits(&policy).map_err(|error| error.message().to_owned()).map(|()| policy)
+            let policy = space.put_back(recommended, position).and_then(|left| {
+                let fits = self.fits(&left.policy);
+                fits.map_err(|error| error.message().to_owned()).map(|()| left.policy)
             });
             changes.push((fields, policy.as_ref().err().cloned()));
             policies.extend(policy);
@@ -156,24 +151,25 @@ impl Search<'_> {
         worlds: u32,
     ) -> Result<Vec<Setting>, Halt> {
         let space = self.task.space;
-        let levels = whole(space, &recommended.levels);
         let mut moves = Vec::new();
         let mut policies: Vec<Policy> = Vec::new();
         for (position, dimension) in space.dimensions.iter().enumerate() {
-            // One that a condition leaves out does nothing.
-            if recommended.levels[position].is_none() {
-                continue;
-            }
-            for level in others(dimension, levels[position]) {
-                let mut moved = levels.clone();
-                moved[position] = level;
-                let Ok(Applied::Variant(variant)) = space.apply(&moved) else { continue };
-                if self.fits(&variant.policy).is_err() {
+            let level = recommended.levels[position];
+            let from = match (level, dimension.fields.as_slice()) {
+                (Some(level), _) => dimension.show(level),
+                (None, [field]) => recommended.show(field),
+                (None, _) => "as in the base".into(),
+            };
+            for other in others(dimension, level) {
+                let mut levels = recommended.levels.clone();
+                levels[position] = Some(other);
+                let Ok(Applied::Variant(moved)) = space.apply(&levels) else { continue };
+                // One that a condition leaves out does nothing.
+                if moved.policy == recommended.policy || self.fits(&moved.policy).is_err() {
                     continue;
                 }
-                let show = |level| dimension.show(level);
-                moves.push((dimension.name.clone(), show(levels[position]), show(level)));
-                policies.push(variant.policy);
+                moves.push((dimension.name.clone(), from.clone(), dimension.show(other)));
+                policies.push(moved.policy);
             }
         }
         let moved = self.beside("sensitivity", &policies, totals, worlds)?;
@@ -324,17 +320,19 @@ fn thinned(points: &[(usize, Vec<f64>)]) -> Vec<usize> {
 }
 
 /// Other levels of a dimension: both ends and a step either way, or other values of its list.
-fn others(dimension: &Dimension, level: u64) -> Vec<u64> {
+fn others(dimension: &Dimension, level: Level) -> Vec<u64> {
     let mut others: Vec<u64> = if dimension.is_range() {
         let step = dimension.size().map_or(STEP, |size| STEP.max(1.0 / size as f64));
-        let here = dimension.coordinate_of(level);
         let end = 1.0 - f64::EPSILON;
-        [0.0, here - step, here + step, end].map(|c| dimension.level_at(c.clamp(0.0, end))).to_vec()
+        let here = level.map(|level| dimension.coordinate_of(level));
+        let around = here.map_or(vec![0.5], |here| vec![here - step, here + step]);
+        let coordinates = [vec![0.0], around, vec![end]].concat();
+        coordinates.into_iter().map(|c| dimension.level_at(c.clamp(0.0, end))).collect()
     } else {
         let count = dimension.size().expect("a list has a number of values");
-        (0..count).filter(|&other| other != level).take(OTHERS as usize).collect()
+        (0..count).filter(|&other| Some(other) != level).take(OTHERS as usize).collect()
     };
-    others.retain(|&other| other != level);
+    others.retain(|&other| Some(other) != level);
     others.dedup();
     others
 }

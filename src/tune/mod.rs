@@ -3,7 +3,7 @@
 //!
 //! 1. Variants over the whole space are raced in the same worlds at set looks, then variants near the
 //!    best of them, twice, in ever smaller steps (`rounds`).
-//! 2. At most five are frozen, and held once against the base in worlds that nothing was chosen by
+//! 2. The best loses the changes that buy nothing (`plain`); at most five are frozen, and held once against the base in worlds that nothing was chosen by
 //!    (`confirm`).
 //! 3. What each change buys, what each field does, and what is traded against what is measured in
 //!    those worlds too (`evidence`).
@@ -15,6 +15,7 @@ mod confirm;
 mod evidence;
 mod goal;
 mod near;
+mod plain;
 mod report;
 mod rounds;
 mod runner;

@@ -6,7 +6,7 @@ use super::Entrant;
 use super::rounds::Fate;
 use super::search::Search;
 use crate::draw::{Key, NameHash, Purpose, below};
-use crate::space::{Applied, Level, Levels, PolicySpace, Variant};
+use crate::space::{Applied, Dimension, Level, Levels, PolicySpace, Variant};
 
 /// Good ones that new variants are made of.
 const CENTRES: usize = 4;
@@ -56,25 +56,22 @@ impl Entrant {
 /// Levels of variants that were drawn.
 pub(super) type Seen = BTreeSet<Levels>;
 
-/// A level for each dimension, where those that a condition leaves out are in the middle.
-pub(super) fn whole(space: &PolicySpace, levels: &[Level]) -> Vec<u64> {
-    let dimensions = space.dimensions.iter().zip(levels);
-    dimensions.map(|(dimension, level)| level.unwrap_or_else(|| dimension.level_at(0.5))).collect()
-}
-
-fn beside(space: &PolicySpace, centre: &[Level], radius: f64, key: Key, nth: u32) -> Vec<u64> {
-    let step = |(dimension, level): (&crate::space::Dimension, u64)| {
+/// A level beside each of the centre's. Those that a condition leaves out there are sought around the
+/// middle: they count where it comes to hold.
+fn beside(space: &PolicySpace, centre: &[Level], radius: f64, key: Key, nth: u32) -> Levels {
+    let step = |(dimension, level): (&Dimension, &Level)| {
+        let level = level.unwrap_or_else(|| dimension.level_at(0.5));
         let name = NameHash::of(&dimension.name).under("near");
         let (first, second) = key.draw2(Purpose::Variant, name, nth);
         if dimension.is_range() {
             let share = (first >> 11) as f64 / (1_u64 << 53) as f64;
             let moved = dimension.coordinate_of(level) + radius * (2.0 * share - 1.0);
-            return dimension.level_at(within(moved));
+            return Some(dimension.level_at(within(moved)));
         }
         let count = dimension.size().expect("a list has a number of values");
-        if below(first, EXCHANGED) == 0 { below(second, count) } else { level }
+        Some(if below(first, EXCHANGED) == 0 { below(second, count) } else { level })
     };
-    space.dimensions.iter().zip(whole(space, centre)).map(step).collect()
+    space.dimensions.iter().zip(centre).map(step).collect()
 }
 
 /// A coordinate beyond an end is reflected there.
@@ -99,8 +96,9 @@ mod tests {
         let (mut low, mut high, mut exchanged) = (u64::MAX, 0, 0);
         for nth in 0..400 {
             let levels = beside(&space, &centre, 0.05, Key::of_world(1), nth);
-            (low, high) = (low.min(levels[0]), high.max(levels[0]));
-            exchanged += levels[1];
+            let [Some(first), Some(second)] = levels[..] else { panic!("{levels:?}") };
+            (low, high) = (low.min(first), high.max(first));
+            exchanged += second;
         }
         // 0.05 of eight seconds is 400 ms; what lies beyond 9 s is reflected.
         assert!((8_400_000..8_420_000).contains(&low), "{low}");

@@ -216,6 +216,16 @@ impl Score {
         Some(other.loss.as_ref()?.combine(self.loss.as_ref()?, |other, this| other - this))
     }
 
+    /// The same figures, world by world.
+    pub(super) fn is_alike(&self, other: &Score) -> bool {
+        let shortfalls = |score: &Score| -> Vec<Option<Jackknife>> {
+            score.checks.iter().map(|check| check.shortfall.clone()).collect()
+        };
+        self.loss == other.loss
+            && self.weighed == other.weighed
+            && shortfalls(self) == shortfalls(other)
+    }
+
     /// How it ranks: those that meet all conditions by their loss, then the others by how far off
     /// the worst condition is. Less is better.
     pub(super) fn rank(&self) -> (bool, f64) {

@@ -77,7 +77,7 @@ impl<'a> Search<'a> {
                 return Ok(self.tuning(Answer::None(Reason::Interrupted(best))));
             }
         }
-        let frozen = self.freeze();
+        let mut frozen = self.freeze();
         if frozen.is_empty() {
             let base_fails = self.entrants[0].last.as_ref().is_some_and(Score::fails);
             let reason = match base_fails {
@@ -87,6 +87,13 @@ impl<'a> Search<'a> {
             return Ok(self.tuning(Answer::None(reason)));
         }
         let best = frozen[0];
+        match self.plainer(best) {
+            Ok(plain) => frozen[0] = plain.unwrap_or(best),
+            Err(Halt::Input(error)) => return Err(error.into()),
+            Err(Halt::Interrupted) => {
+                return Ok(self.tuning(Answer::None(Reason::Interrupted(best))));
+            }
+        }
         let confirmed = match self.confirm(&frozen) {
             Ok(confirmed) => confirmed,
             Err(Halt::Input(error)) => return Err(error.into()),
@@ -248,7 +255,17 @@ impl<'a> Search<'a> {
         through.retain(|at| last(at).is_some_and(|score| score.is_feasible() && !score.fails()));
         let (surely, perhaps): (Vec<usize>, Vec<usize>) =
             through.into_iter().partition(|at| last(at).is_some_and(|score| score.holds()));
-        surely.into_iter().chain(perhaps).take(FINALISTS).collect()
+        let mut frozen: Vec<usize> = Vec::new();
+        for at in surely.into_iter().chain(perhaps) {
+            // Whoever does the same in every world would be measured once more, and correct the
+            // others' errors for nothing.
+            let alike =
+                |&other: &usize| last(&other).zip(last(&at)).is_some_and(|(a, b)| a.is_alike(b));
+            if frozen.len() < FINALISTS && !frozen.iter().any(alike) {
+                frozen.push(at);
+            }
+        }
+        frozen
     }
 
     /// The best by its last look of those that came through so far.

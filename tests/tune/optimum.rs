@@ -6,6 +6,7 @@ use windtunnel::experiment::Observer;
 use windtunnel::measures::Catalogue;
 use windtunnel::stats::Outcome;
 use windtunnel::tune::{Answer, Direction, Goal, Reason, Ruling, Task, tune};
+use windtunnel_policy::config::{Attempts, Policy};
 
 use super::{base, coin, found, lab, options, service};
 
@@ -47,6 +48,31 @@ fn the_number_of_tries() {
         .iter()
         .find(|point| tuning.entrants[point.entrant].variant.policy.attempts.max == 6);
     assert!(six.is_some_and(|point| point.score.fails()), "{text}");
+}
+
+/// Where nothing ever waits for a first token and nothing is left to hedge, only the number of tries
+/// does anything. It alone is recommended, and nobody who does the same is measured a second time.
+#[test]
+fn changes_that_buy_nothing_are_taken_back() {
+    let space = base("").varying(&[
+        "attempts.max=1..9",
+        "timeouts.first_token=20s..40s",
+        "retry_after.longest_wait=1s..9s:log",
+    ]);
+    let goal = (Direction::Minimize, "attempts_per_request");
+    let scenario = service("10s", "[coin]", &coin());
+    let (tuning, text) = found(scenario, &space, goal, &["success >= 99%"], options(1, 40));
+    let policy = tuning.policy().unwrap_or_else(|| panic!("{text}"));
+    assert_eq!(policy.attempts.max, 7, "{text}");
+    let changed = Policy { name: space.base.name.clone(), ..policy };
+    let only = Attempts { max: 7, ..space.base.attempts.clone() };
+    assert_eq!(changed, Policy { attempts: only, ..space.base.clone() }, "{text}");
+    let tries =
+        tuning.finalists.iter().map(|f| tuning.entrants[f.entrant].variant.policy.attempts.max);
+    let mut tries: Vec<u16> = tries.collect();
+    let all = tries.len();
+    tries.dedup();
+    assert_eq!(tries.len(), all, "{text}");
 }
 
 #[test]

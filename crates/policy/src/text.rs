@@ -54,11 +54,26 @@ pub fn parse_share(text: &str) -> Result<Share, String> {
         Some(rest) => (rest.trim(), true),
         None => (trimmed, false),
     };
-    if !is_decimal(number) {
-        return Err(expected());
+    let (numerator, denominator) = fraction(number).ok_or_else(expected)?;
+    let denominator = if percent { 100 * denominator } else { denominator };
+    match numerator <= denominator {
+        true => Ok(Share::ratio(numerator, denominator)),
+        false => Err(expected()),
     }
-    let value: f64 = number.parse().map_err(|_| expected())?;
-    Share::new(if percent { value / 100.0 } else { value }).ok_or_else(expected)
+}
+
+/// A decimal number up to 100 or so as a fraction, to its sixteenth decimal: exact, so that a share is the same
+/// however it is written.
+fn fraction(number: &str) -> Option<(u64, u64)> {
+    if !is_decimal(number) {
+        return None;
+    }
+    let (whole, decimals) = number.split_once('.').unwrap_or((number, ""));
+    let decimals = &decimals[..decimals.len().min(16)];
+    let denominator = 10_u64.pow(decimals.len() as u32);
+    let digits = |text: &str| if text.is_empty() { Some(0) } else { text.parse::<u64>().ok() };
+    let whole = digits(whole)?.checked_mul(denominator)?;
+    Some((whole.checked_add(digits(decimals)?)?, denominator))
 }
 
 /// A decimal number times a whole scale, rounded to the nearest whole; `None` where it is no
@@ -244,19 +259,15 @@ mod files {
         }
 
         fn visit_f64<E: Error>(self, value: f64) -> Result<Share, E> {
-            Share::new(value).ok_or_else(|| {
-                E::custom(alloc::format!(
-                    "expected a share such as 25% or 0.25 (0 to 1), found `{value}`"
-                ))
-            })
+            self.visit_str(&value.to_string())
         }
 
         fn visit_u64<E: Error>(self, value: u64) -> Result<Share, E> {
-            self.visit_f64(value as f64)
+            self.visit_str(&value.to_string())
         }
 
         fn visit_i64<E: Error>(self, value: i64) -> Result<Share, E> {
-            self.visit_f64(value as f64)
+            self.visit_str(&value.to_string())
         }
     }
 
@@ -323,7 +334,13 @@ mod tests {
         assert_eq!(parse_share("25%").unwrap(), Share::ratio(1, 4));
         assert_eq!(parse_share("1").unwrap(), Share::ONE);
         assert_eq!(parse_share("12.5%").unwrap().to_string(), "12.5%");
-        for bad in ["101%", "-1%", "1.01", "NaN", "inf", "", "%"] {
+        for percent in 0..=100 {
+            let share = Share::ratio(percent, 100);
+            for text in [share.to_string(), format!("{}", percent as f64 / 100.0)] {
+                assert_eq!(parse_share(&text).unwrap(), share, "{text}");
+            }
+        }
+        for bad in ["101%", "-1%", "1.01", "NaN", "inf", "", "%", ".", "99999999999999999999"] {
             assert!(parse_share(bad).is_err(), "{bad}");
         }
     }

@@ -6,6 +6,8 @@
 mod hypercube;
 
 use super::around::PolicySpace;
+use super::dimension::Dimension;
+use super::level::Levels;
 use super::plan::MOST_VARIANTS;
 use crate::draw::{Key, NameHash, Purpose};
 use crate::input::InputError;
@@ -102,7 +104,7 @@ impl Points<'_> {
     }
 
     /// The levels of a point, for every dimension, whether it is left out or not.
-    pub(super) fn levels(&self, index: u64) -> Vec<u64> {
+    pub(super) fn levels(&self, index: u64) -> Levels {
         let dimensions = self.space.dimensions.iter().enumerate();
         if let Kind::Grid(sizes) = &self.kind {
             // The last dimension varies fastest, as in nested loops.
@@ -112,9 +114,11 @@ impl Points<'_> {
                 *number = rest % size;
                 rest /= size;
             }
-            return dimensions.map(|(d, dimension)| dimension.level_of(numbers[d])).collect();
+            return dimensions.map(|(d, dimension)| Some(dimension.level_of(numbers[d]))).collect();
         }
-        dimensions.map(|(d, dimension)| dimension.level_at(self.coordinate(index, d))).collect()
+        let level =
+            |(d, dimension): (usize, &Dimension)| dimension.level_at(self.coordinate(index, d));
+        dimensions.map(level).map(Some).collect()
     }
 
     pub(super) fn coordinate(&self, index: u64, dimension: usize) -> f64 {

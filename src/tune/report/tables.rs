@@ -57,17 +57,16 @@ fn columns(report: &TuneReport<'_>) -> Vec<String> {
     names.iter().map(|name| if is_alone(name) { last(name) } else { (*name).to_owned() }).collect()
 }
 
-/// What a variant has in each dimension; the base, what it has in the dimension's fields.
+/// What a variant has in each dimension.
 fn values(report: &TuneReport<'_>, entrant: usize) -> Vec<String> {
     let variant = &report.tuning.entrants[entrant].variant;
     let dimensions = report.task.space.dimensions.iter().zip(&variant.levels);
     let value = |(dimension, level): (&Dimension, &Level)| match level {
         Some(level) => shown(&dimension.show(*level)),
-        None if entrant == 0 => {
+        None => {
             let fields = dimension.fields.iter().map(|field| shown(&variant.show(field)));
             fields.collect::<Vec<_>>().join(", ")
         }
-        None => String::new(),
     };
     dimensions.map(value).collect()
 }
