@@ -201,7 +201,7 @@ fn a_flapping_incident_is_one_with_many_spells() {
         .collect();
     let cuts = |from, to| [(from, 1, true), (to, 0, false)];
     assert_eq!(edges, [cuts(10, 12), cuts(13, 15), cuts(16, 18), cuts(19, 20)].concat());
-    assert_eq!(weather.edges[0].cut, Share::new(0.3).expect("a share"));
+    assert_eq!(weather.edges[0].cut, Share::ratio(3, 10));
     assert_eq!(weather.incidents.len(), 1);
     assert_eq!((weather.incidents[0].from, weather.incidents[0].to), (minute(10), minute(20)));
 }
