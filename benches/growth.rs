@@ -2,7 +2,7 @@
 //!
 //! Each series has a reference, its smallest member that is no trifle, and every other one is timed in turn
 //! with it: read the ratios, which stay near one where cost is linear. Arguments choose series by name;
-//! `--plot FILE.svg` draws them.
+//! `--plot=FILE.svg` draws them.
 
 #[path = "growth/chart.rs"]
 mod chart;
@@ -71,9 +71,9 @@ fn main() {
     }
 }
 
-/// The file after `--plot`.
+/// The file of `--plot=FILE`.
 fn plot() -> Option<PathBuf> {
-    std::env::args().skip_while(|word| word != "--plot").nth(1).map(PathBuf::from)
+    std::env::args().find_map(|word| word.strip_prefix("--plot=").map(PathBuf::from))
 }
 
 /// The standard scenario, longer and longer.
