@@ -226,7 +226,7 @@ proptest! {
                 let fit = Fit::of("fitted", "log", &read, &evidence);
                 let said = fit.text(&read);
                 prop_assert!(!said.contains('\u{202e}'), "{said}");
-                prop_assert_eq!(loads(&fit.files(&evidence)), Ok(()), "of\n{}", text);
+                prop_assert_eq!(loads(&fit.files(&evidence)), Ok(()), "of {}", text.len());
                 let _ = fit.refit(&evidence, 1, 0);
             }
             Ok(_) => {}
@@ -245,7 +245,8 @@ proptest! {
         match made {
             Err(error) => prop_assert!(is_clear(&error), "{error}"),
             Ok(hypothesis) => {
-                prop_assert!(!hypothesis.text().contains('\u{202e}'));
+                let said = hypothesis.text();
+                prop_assert!(!said.contains('\u{202e}'), "{said}");
                 prop_assert_eq!(loads(&hypothesis.files()), Ok(()), "of\n{}", text);
             }
         }

@@ -33,7 +33,7 @@ pub(super) enum Made {
 /// Writes the world of a log or a timeline.
 pub(super) fn fit(args: &FitArgs) -> Outcome {
     interrupt::watch(First::EndsAtOnce);
-    let made = made(&args.log, &args.out)?;
+    let made = made(&args.log, Some(&args.out))?;
     let files = made.files();
     write_all(&args.out, &files, &args.log.files())?;
     print(&made.text())?;
@@ -50,15 +50,18 @@ pub(super) fn fit(args: &FitArgs) -> Outcome {
     Ok(0)
 }
 
-/// Makes the world that was asked for, which is called as the folder is.
+/// Makes the world that was asked for; it is called as the folder is, if it is to have one.
 ///
 /// # Errors
 /// What it is made of cannot be read, or nothing in it can be used.
-pub(super) fn made(args: &LogArgs, out: &Path) -> Result<Made, InputError> {
-    let leaf = leaf(out).filter(|leaf| leaf != "..").unwrap_or_else(|| "fitted".into());
+pub(super) fn made(args: &LogArgs, out: Option<&Path>) -> Result<Made, InputError> {
+    let leaf = out.and_then(leaf).filter(|leaf| leaf != "..");
     match &args.log {
-        Some(log) => Ok(Made::Fitted(Box::new(read(log, args, &leaf)?))),
-        None => Ok(Made::Supposed(Box::new(incident::suppose(&args.timeline, &leaf)?))),
+        Some(log) => {
+            let leaf = leaf.unwrap_or_else(|| "fitted".into());
+            Ok(Made::Fitted(Box::new(read(log, args, &leaf)?)))
+        }
+        None => Ok(Made::Supposed(Box::new(incident::suppose(&args.timeline, leaf)?))),
     }
 }
 
@@ -86,7 +89,7 @@ fn read(path: &Path, args: &LogArgs, world: &str) -> Result<Recorded, InputError
         None => {}
     }
     if !evidence.has_attempts() {
-        return Err(InputError::new(&name, "holds requests, but no attempt that was sent")
+        return Err(InputError::new(&name, "holds no well-formed request that was sent anywhere")
             .fix("a fit needs to see what providers answered"));
     }
     let fit = Fit::of(world, &leaf(path).unwrap_or_default(), &read, &evidence);

@@ -1,6 +1,6 @@
 //! `what-if`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use windtunnel::experiment::ExperimentError;
 use windtunnel::input::InputError;
@@ -35,7 +35,7 @@ pub(super) fn what_if(args: &WhatIfArgs) -> Outcome {
     let out = args.out.as_deref().map(OutFile::create).transpose()?;
     let document = open_page(args.report.as_deref())?;
 
-    let made = fit::made(&args.log, Path::new("fitted"))?;
+    let made = fit::made(&args.log, None)?;
     let scenario = match &args.world {
         Some(world) => Scenario::load(world)?,
         None => load(&made)?,

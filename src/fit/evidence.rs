@@ -177,9 +177,11 @@ impl Evidence {
         self.requests
     }
 
-    /// Whether any attempt was sent.
+    /// Whether there is anything to make a world of: an attempt that was sent, and a request that was
+    /// neither malformed nor sent again.
     pub fn has_attempts(&self) -> bool {
         self.targets.iter().any(|target| target.totals.attempts > 0)
+            && self.classes.iter().any(|class| !class.asks.is_empty() && !class.uses.is_empty())
     }
 
     /// Takes a request.

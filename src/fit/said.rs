@@ -1,5 +1,7 @@
 //! What a fit says of itself: what was found, on how much it rests, and what it cannot know.
 
+use windtunnel_policy::text::escaped;
+
 use super::files::{SLOTS, stamp, us};
 use super::phases::Phase;
 use super::{Fit, TargetFit};
@@ -126,11 +128,14 @@ impl Fit {
     pub fn text(&self, read: &Read) -> String {
         let mut out = format!(
             "{}: {} rows, {} requests, {} attempts\n",
-            self.log, read.rows, self.requests, self.attempts
+            escaped(&self.log),
+            read.rows,
+            self.requests,
+            self.attempts
         );
         out += &unusable_text(&read.unusable);
         if let Some(counters) = &read.counters {
-            out += &format!("{}: {} rows\n", counters.name, counters.rows);
+            out += &format!("{}: {} rows\n", escaped(&counters.name), counters.rows);
             out += &unusable_text(&counters.unusable);
         }
         for target in &self.targets {
@@ -138,7 +143,7 @@ impl Fit {
         }
         out += "\nNot identified, and what is taken instead\n";
         for said in self.said() {
-            out += &format!("  - {said}\n");
+            out += &format!("  - {}\n", escaped(&said));
         }
         out
     }
@@ -146,9 +151,14 @@ impl Fit {
     fn target_text(&self, target: &TargetFit) -> String {
         let parameters = &target.parameters;
         let samples = parameters.samples;
+        let names = &target.names;
         let of = |p: f64| parameters.first.quantile(p).map_or("–".into(), seconds);
-        let mut out =
-            format!("\n{} ({}, {})\n", target.name, target.names.provider, target.names.model);
+        let mut out = format!(
+            "\n{} ({}, {})\n",
+            target.name,
+            escaped(&names.provider),
+            escaped(&names.model)
+        );
         out += &format!(
             "  first output  p50 {}, p90 {}, p99 {}; {} seen, {} given up before it\n",
             of(0.5),
@@ -240,11 +250,11 @@ fn unusable_text(unusable: &UnusableRows) -> String {
     }
     let mut out = format!("{} rows cannot be used:\n", unusable.count());
     for (why, seen) in unusable.iter() {
-        let example = windtunnel_policy::text::escaped(&seen.example);
+        let example = escaped(&seen.example);
         out += &format!(
             "  {} × {}, first in line {}: {example}\n",
             seen.count,
-            why.words(),
+            escaped(&why.words()),
             seen.line
         );
     }

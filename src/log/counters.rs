@@ -79,6 +79,8 @@ const KNOWN: [&str; 10] = [
 
 /// More rows are a mistake: a year of minutes of ten targets is as many.
 const MOST_ROWS: u64 = 5_000_000;
+/// More in one minute are a sum over a longer time.
+const MOST_ATTEMPTS: u64 = 10_000_000;
 const MINUTE_US: u64 = 60_000_000;
 
 /// Reads counters; targets that the log does not name are added to `names`.
@@ -244,8 +246,11 @@ fn counted(
         let with = FailedWith { class: FailureClass::Unknown, status: 0, given_up: false };
         failed.extend((rest > 0).then_some((with, rest)));
     }
-    if sum(&failed) > attempts || attempts > u64::from(u32::MAX) {
+    if sum(&failed) > attempts {
         return Err(Unusable::MoreFailed);
+    }
+    if attempts > MOST_ATTEMPTS {
+        return Err(Unusable::TooManyAttempts);
     }
     let target = text(Column::Target).ok_or_else(|| Unusable::Missing("target".into()))?;
     let known = names.targets.iter().position(|known| known.name == target);

@@ -12,6 +12,12 @@ use crate::draw::NameHash;
 /// Rows of one request stand at most so far apart; so many actions are remembered.
 pub(super) const MEMORY: u64 = 100_000;
 
+/// More is no prompt and no answer of any model.
+const MOST_TOKENS: u32 = 10_000_000;
+
+/// No gateway tries one request more often; a column that is the same in every row is no request.
+const MOST_TRIES: u32 = 1_000;
+
 /// A longer span is a mistake in the unit of time.
 const LONGEST_US: u64 = 400 * 86_400 * 1_000_000;
 
@@ -109,6 +115,14 @@ impl Grouper {
             if self.first_us.get_or_insert(time).abs_diff(time) > LONGEST_US {
                 return Err(Unusable::FarAway);
             }
+        }
+        if [row.input, row.cached, row.output].into_iter().flatten().any(|n| n > MOST_TOKENS) {
+            return Err(Unusable::TooManyTokens);
+        }
+        let id = NameHash::of(&row.request).as_u64();
+        let seen = self.open.get(&id).map_or(0, |open| open.request.attempts.len());
+        if seen >= MOST_TRIES as usize || row.tries.is_some_and(|tries| tries > MOST_TRIES) {
+            return Err(Unusable::TooManyAttempts);
         }
         match (row.sent_us, row.ended_us) {
             (Some(sent), Some(ended)) if ended < sent => Err(Unusable::EndsBeforeItBegins),

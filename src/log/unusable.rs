@@ -19,6 +19,10 @@ pub enum Unusable {
     AnotherRun,
     /// It is no call of a model.
     OtherKind,
+    /// It counts more than ten million tokens.
+    TooManyTokens,
+    /// It tells of more attempts than any request takes, or any minute holds.
+    TooManyAttempts,
     /// More attempts failed than were sent.
     MoreFailed,
     /// The log names more targets or route classes than a scenario may have.
@@ -36,6 +40,8 @@ impl Unusable {
             Unusable::FarAway => "is more than 400 days from the first row".into(),
             Unusable::AnotherRun => "is of another policy or world than the first row".into(),
             Unusable::OtherKind => "is no call of a model".into(),
+            Unusable::TooManyTokens => "counts more than ten million tokens".into(),
+            Unusable::TooManyAttempts => "tells of more attempts than can be".into(),
             Unusable::MoreFailed => "counts more failures than attempts".into(),
             Unusable::TooManyNames => "names more targets or route classes than 256".into(),
         }

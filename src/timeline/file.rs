@@ -137,14 +137,10 @@ impl Found {
         self.place.map_or(root.clone(), |place| root.index(place))
     }
 
-    /// What the file is called, without its folders, and the incident in it.
-    pub(super) fn name(&self) -> String {
+    /// What the file is called, without its folders.
+    pub(super) fn file_name(&self) -> String {
         let leaf = Path::new(&self.file.name).file_name();
-        let leaf = leaf.map_or(String::new(), |leaf| leaf.to_string_lossy().into_owned());
-        match self.place {
-            Some(_) => format!("{leaf}#{}", self.incident.id),
-            None => leaf,
-        }
+        leaf.map_or(String::new(), |leaf| leaf.to_string_lossy().into_owned())
     }
 }
 

@@ -55,7 +55,7 @@ impl Hypothesis {
         let mut other = scenario.clone();
         other.file.weather.extend(entries);
         let names = others().map(|target| target.name.as_str()).collect::<Vec<_>>().join(", ");
-        (!names.is_empty()).then(|| (format!("{names}: half the room and half the limits"), other))
+        (!names.is_empty()).then(|| (format!("half the room and limits at {names}"), other))
     }
 }
 

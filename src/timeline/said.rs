@@ -62,7 +62,13 @@ pub(super) fn of(world: &Hypothesis) -> Vec<String> {
 pub(super) fn text(world: &Hypothesis) -> String {
     let incident = &world.incident;
     let cause = if incident.cause.is_empty() { "no cause is told" } else { &incident.cause };
-    let mut out = format!("{}: {}: {}\n", world.told, escaped(&incident.provider), escaped(cause));
+    let mut out = format!(
+        "{} in {}: {}: {}\n",
+        escaped(&incident.id),
+        escaped(&world.file),
+        escaped(&incident.provider),
+        escaped(cause)
+    );
     out += &format!("source: {}\n", escaped(&incident.source));
     out +=
         "\nNo log stands behind this world: nothing says how far it can be believed.\n\nAssumed\n";

@@ -38,8 +38,8 @@ pub struct Hypothesis {
     pub name: String,
     /// The incident.
     pub incident: Incident,
-    /// The timeline's file, and the incident's name where it holds several.
-    pub told: String,
+    /// What the timeline's file is called.
+    pub file: String,
     /// What the traffic is called.
     pub traffic: String,
     /// Which share of calls failed when.
@@ -78,7 +78,7 @@ impl Hypothesis {
         let mut hypothesis = Hypothesis {
             name: plain_name(name, &mut BTreeSet::new()),
             incident: found.incident.clone(),
-            told: found.name(),
+            file: found.file_name(),
             traffic: traffic.name().to_owned(),
             course,
             targets,
@@ -138,7 +138,10 @@ impl Hypothesis {
         let mut out = String::new();
         let mut line = |text: String| writeln!(out, "{text}").expect("a string takes all");
         let (incident, course) = (&self.incident, &self.course);
-        line(format!("# Made by windtunnel of {}. No log stands behind it.", comment(&self.told)));
+        line(format!(
+            "# Made by windtunnel of {}. No log stands behind it.",
+            comment(&format!("{} in {}", incident.id, self.file))
+        ));
         line(format!("# t = 0 is {} UTC.", stamp(course.start_us.saturating_sub(AROUND_US))));
         line("#".into());
         self.said().iter().for_each(|said| line(format!("# {}", comment(said))));

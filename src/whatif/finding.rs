@@ -68,8 +68,10 @@ pub struct Logged {
 /// A timeline in words.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Told {
-    /// Its file, and the incident's name in it.
+    /// The incident's name.
     pub name: String,
+    /// What its file is called.
+    pub file: String,
     /// Where the incident was told.
     pub source: String,
     /// What the traffic is called.
@@ -290,7 +292,8 @@ pub(super) fn of(question: &Question<'_>, runs: &Runs) -> WhatIf {
             attempts: fit.attempts,
         }),
         timeline: question.timeline.map(|of| Told {
-            name: of.told.clone(),
+            name: of.incident.id.clone(),
+            file: of.file.clone(),
             source: of.incident.source.clone(),
             traffic: of.traffic.clone(),
         }),
@@ -495,6 +498,10 @@ fn recommend(
     let against: Vec<&Sensitivity> = sensitivity.iter().filter(worse).collect();
     for case in &against {
         because.push(format!("but it answers less if {}", case.what));
+    }
+    if question.timeline.is_some() {
+        because
+            .push("no log stands behind it: hold it against your own before you rely on it".into());
     }
     if against.is_empty() && !sensitivity.is_empty() {
         because.push(format!(

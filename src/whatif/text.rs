@@ -25,8 +25,8 @@ impl WhatIf {
         }
         if let Some(timeline) = &self.timeline {
             out += &format!(
-                "timeline   {}\nsource     {}\ntraffic    {}\n",
-                timeline.name, timeline.source, timeline.traffic
+                "timeline   {} in {}\nsource     {}\ntraffic    {}\n",
+                timeline.name, timeline.file, timeline.source, timeline.traffic
             );
         }
         for (i, policy) in self.policies.iter().enumerate() {

@@ -60,7 +60,7 @@ fn the_report_says_first_that_there_is_no_log() {
     assert!(summary.starts_with("  - NOT HELD AGAINST A LOG"), "{text}");
     assert!(!text.contains("Believe it?"), "{text}");
     for said in [
-        "timeline   t.json#short",
+        "timeline   short in t.json",
         "12.5% of calls failed at its worst",
         "what failed was silence",
         "each share that is told held until the next",
