@@ -38,6 +38,7 @@ impl Doors {
     }
 
     /// One comes in, here or at another replica.
+    #[inline(never)]
     pub(crate) fn admit(&mut self, door: u32, now: Instant) {
         self.doors[door as usize].admit(now);
     }

@@ -19,6 +19,8 @@ pub(crate) struct Budgets {
     budgets: Vec<Budget>,
     /// Whether some budget counts outcomes.
     throttles: bool,
+    /// Whether some budget counts what is in flight.
+    counts_in_flight: bool,
     asks: u64,
     denials: u64,
 }
@@ -29,9 +31,12 @@ pub(crate) struct Budgets {
 struct Budget {
     governs: [bool; RecoveryAction::ALL.len()],
     charged_to: ChargedTo,
-    /// Parts of each account: one, or as many as there are tenants.
-    parts: usize,
-    /// By target, then part.
+    /// Accounts of each target: one for each tenant, one for all of them, or none where the targets
+    /// share theirs.
+    by_target: usize,
+    /// One where each tenant has an account of its own.
+    by_tenant: usize,
+    /// By target, then tenant.
     accounts: Vec<Account>,
 }
 
@@ -87,10 +92,14 @@ impl Budgets {
         }
         let throttles =
             configs.iter().any(|config| matches!(config.kind, BudgetKind::Throttle { .. }));
-        Budgets { budgets, throttles, asks: 0, denials: 0 }
+        let in_flight =
+            |budget: &Budget| matches!(budget.accounts.first(), Some(Account::InFlight { .. }));
+        let counts_in_flight = budgets.iter().any(in_flight);
+        Budgets { budgets, throttles, counts_in_flight, asks: 0, denials: 0 }
     }
 
     /// A first attempt goes to this target.
+    #[inline(always)]
     pub(crate) fn on_first_attempt(&mut self, target: TargetId, tenant: TenantId, now: Instant) {
         for budget in &mut self.budgets {
             budget.account(Payer::at(target, tenant)).on_first_attempt(now);
@@ -109,8 +118,14 @@ impl Budgets {
 
     /// Takes one recovery from every budget that governs the action, or from none of them:
     /// false where one has none left.
+    #[inline(always)]
     pub(crate) fn ask(&mut self, action: RecoveryAction, payer: Payer, now: Instant) -> bool {
         self.asks += 1;
+        self.budgets.is_empty() || self.ask_each(action, payer, now)
+    }
+
+    #[inline(never)]
+    fn ask_each(&mut self, action: RecoveryAction, payer: Payer, now: Instant) -> bool {
         let granted = self.governing(action).all(|budget| budget.account(payer).has_one(now));
         if granted {
             self.governing(action).for_each(|budget| budget.account(payer).take(now));
@@ -121,13 +136,26 @@ impl Budgets {
     }
 
     /// An attempt that was granted by [`ask`](Budgets::ask) with the same payer is over.
+    #[inline]
     pub(crate) fn on_recovery_ended(&mut self, action: RecoveryAction, payer: Payer) {
-        self.governing(action).for_each(|budget| budget.account(payer).give_back());
+        if self.counts_in_flight {
+            self.governing(action).for_each(|budget| budget.account(payer).give_back());
+        }
     }
 
     /// Another replica was granted a recovery: what governs it has as much less, as far as it has any.
     pub(crate) fn spend(&mut self, action: RecoveryAction, payer: Payer, now: Instant) {
         self.governing(action).for_each(|budget| budget.account(payer).spend(now));
+    }
+
+    /// Whether the end of a recovery gives anything back.
+    pub(crate) fn hear_of_ends(&self) -> bool {
+        self.counts_in_flight
+    }
+
+    /// Whether what is denied one destination may be granted another.
+    pub(crate) fn differ_by_destination(&self) -> bool {
+        self.budgets.iter().any(|budget| budget.charged_to == ChargedTo::Destination)
     }
 
     /// How often recovery asked.
@@ -186,7 +214,8 @@ impl Budget {
         Budget {
             governs: RecoveryAction::ALL.map(|action| config.governs.contains(&action)),
             charged_to: config.charged_to,
-            parts: parts.len(),
+            by_target: if places > 1 { parts.len() } else { 0 },
+            by_tenant: usize::from(parts.len() > 1),
             accounts: parts.iter().cycle().take(places * parts.len()).cloned().collect(),
         }
     }
@@ -200,19 +229,20 @@ impl Budget {
                 action != RecoveryAction::Retry
             }),
             charged_to: ChargedTo::Destination,
-            parts: 1,
+            by_target: 1,
+            by_tenant: 0,
             accounts: topology.targets.iter().map(|t| account(t.failover_in_flight)).collect(),
         }
     }
 
+    #[inline]
     fn account(&mut self, payer: Payer) -> &mut Account {
-        let i = match self.charged_to {
-            ChargedTo::FailingTarget => usize::from(payer.failing.0),
-            ChargedTo::Destination => usize::from(payer.destination.0),
-            ChargedTo::Overall => 0,
+        let target = match self.charged_to {
+            ChargedTo::FailingTarget => payer.failing,
+            ChargedTo::Destination | ChargedTo::Overall => payer.destination,
         };
-        let part = if self.parts > 1 { usize::from(payer.tenant.0) } else { 0 };
-        &mut self.accounts[i * self.parts + part]
+        let place = usize::from(target.0) * self.by_target;
+        &mut self.accounts[place + usize::from(payer.tenant.0) * self.by_tenant]
     }
 }
 
@@ -263,6 +293,7 @@ impl Account {
         }
     }
 
+    #[inline]
     fn on_first_attempt(&mut self, now: Instant) {
         match self {
             Account::Tokens { capacity, per_request, level, .. } => {

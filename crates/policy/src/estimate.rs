@@ -35,6 +35,8 @@ struct Cell {
     newest: u64,
     /// When that half ends, in µs.
     until: u64,
+    /// No outcome lies in a bucket above this one.
+    top: usize,
     /// The quantile at `cached_count` outcomes; valid while `fresh`.
     cached: Duration,
     /// Outcomes since the quantile was computed.
@@ -55,6 +57,7 @@ impl Estimates {
     }
 
     /// An attempt took this long; one that timed out took at least its timeout.
+    #[inline]
     pub(crate) fn record(
         &mut self,
         class: ClassId,
@@ -64,7 +67,9 @@ impl Estimates {
     ) {
         let cell = self.cell(class, target, now);
         let half = (cell.newest % 2) as usize;
-        cell.halves[half][bucket(elapsed)] += 1;
+        let bucket = bucket(elapsed);
+        cell.halves[half][bucket] += 1;
+        cell.top = cell.top.max(bucket);
         cell.counts[half] += 1;
         cell.since_cached += 1;
         // Amortised to a few steps per outcome; the quantile lags by at most a 32nd of them.
@@ -101,15 +106,12 @@ impl Estimates {
     }
 
     /// The cell, without what has expired.
+    #[inline]
     fn cell(&mut self, class: ClassId, target: TargetId, now: Instant) -> &mut Cell {
         let cell = &mut self.cells[usize::from(class.0) * self.targets + usize::from(target.0)];
         // Divides once a half, not at every look.
         if now.as_micros() >= cell.until {
-            let half = now.as_micros() / self.half_us;
-            if half > cell.newest {
-                cell.rotate(half);
-            }
-            cell.until = (half + 1).saturating_mul(self.half_us);
+            cell.go_on(now.as_micros() / self.half_us, self.half_us);
         }
         cell
     }
@@ -133,12 +135,22 @@ impl Cell {
     const EMPTY: Cell = Cell {
         halves: [[0; BUCKETS]; 2],
         counts: [0; 2],
+        top: 0,
         newest: 0,
         until: 0,
         cached: Duration::ZERO,
         since_cached: 0,
         fresh: false,
     };
+
+    /// Goes on to the half of this number.
+    #[cold]
+    fn go_on(&mut self, half: u64, half_us: u64) {
+        if half > self.newest {
+            self.rotate(half);
+        }
+        self.until = (half + 1).saturating_mul(half_us);
+    }
 
     fn rotate(&mut self, half: u64) {
         let keeps_older = half == self.newest + 1;
@@ -154,31 +166,33 @@ impl Cell {
     }
 
     fn quantile(&self, quantile: Share, all: u32) -> Duration {
-        // The smallest value that at least this many outcomes do not exceed.
+        // The smallest value that at least this many outcomes do not exceed: all but the rest lie
+        // at or below it. High quantiles are asked for, so that the rest is counted.
         let wanted = u64::from(all) - quantile.complement().of(u64::from(all));
-        let mut seen = 0;
-        for (i, (a, b)) in self.halves[0].iter().zip(&self.halves[1]).enumerate() {
-            seen += u64::from(*a) + u64::from(*b);
-            if seen >= wanted.max(1) {
-                return upper_edge(i);
+        let mut rest = u64::from(all) - wanted.max(1);
+        let mut place = self.top;
+        loop {
+            let here = u64::from(self.halves[0][place]) + u64::from(self.halves[1][place]);
+            if here > rest || place == 0 {
+                return upper_edge(place);
             }
+            rest -= here;
+            place -= 1;
         }
-        upper_edge(BUCKETS - 1)
     }
 }
 
 /// The bucket of a latency: eight equal parts of each factor of two.
+#[inline]
 fn bucket(elapsed: Duration) -> usize {
     let us = elapsed.as_micros();
-    match us.checked_ilog2() {
-        None => 0,
-        Some(octave) if octave < FIRST_OCTAVE => 0,
-        Some(octave) if octave > LAST_OCTAVE => BUCKETS - 1,
-        Some(octave) => {
-            let part = (us >> (octave - PER_OCTAVE.ilog2())) - PER_OCTAVE;
-            1 + ((octave - FIRST_OCTAVE) as u64 * PER_OCTAVE + part) as usize
-        }
+    if us >> FIRST_OCTAVE == 0 {
+        return 0;
     }
+    let octave = us.ilog2();
+    let part = (us >> (octave - PER_OCTAVE.ilog2())) - PER_OCTAVE;
+    let place = 1 + u64::from(octave - FIRST_OCTAVE) * PER_OCTAVE + part;
+    (place as usize).min(BUCKETS - 1)
 }
 
 /// Where a bucket ends; of the last one, which has no end, an eighth above its start.

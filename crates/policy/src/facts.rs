@@ -112,6 +112,7 @@ impl Router {
     }
 
     /// Another replica has learnt or spent something.
+    #[cold]
     pub(crate) fn on_learnt(&mut self, fact: Fact, out: &mut Vec<Action>) {
         let now = self.now;
         match fact {

@@ -8,6 +8,7 @@ use crate::config::{
 };
 use crate::event::StopReason;
 use crate::outcome::FailureClass;
+use crate::slots::Tried;
 use crate::{Duration, Money};
 
 /// Whether a gate lets recovery pass.
@@ -21,9 +22,10 @@ pub(crate) fn class(row: Row) -> Gate {
     pass(!nothing, StopReason::FailureClass)
 }
 
-/// Gate 1 for one kind of recovery: class and policy allow it.
-pub(crate) fn kind(row: Row, attempts: &Attempts, action: RecoveryAction) -> Gate {
-    let allowed = match action {
+/// Gate 1 for one kind of recovery: whether class and policy allow it.
+#[inline]
+pub(crate) fn allows(row: Row, attempts: &Attempts, action: RecoveryAction) -> bool {
+    match action {
         RecoveryAction::Retry => attempts.allow_retry && row.retry != RetryRule::No,
         RecoveryAction::Failover => attempts.allow_failover && row.failover != FailoverRule::No,
         RecoveryAction::Substitution => {
@@ -31,8 +33,7 @@ pub(crate) fn kind(row: Row, attempts: &Attempts, action: RecoveryAction) -> Gat
         }
         // It follows no failure.
         RecoveryAction::Hedge => false,
-    };
-    pass(allowed, StopReason::FailureClass)
+    }
 }
 
 /// Gate 2: nothing was released to the caller.
@@ -42,38 +43,54 @@ pub(crate) fn phase(committed: bool) -> Gate {
 
 /// Gate 3: repeating the operation cannot do an external effect twice.
 pub(crate) fn idempotency(class: FailureClass, row: Row, sent: bool, writes: bool) -> Gate {
-    let ambiguous = matches!(class, FailureClass::Transport | FailureClass::Timeout)
-        || row.retry == RetryRule::OnceIfIdempotent;
-    let unsafe_now = class == FailureClass::SideEffectUnknown || (writes && ambiguous);
-    pass(!(sent && unsafe_now), StopReason::NotIdempotent)
+    let ambiguous = || {
+        matches!(class, FailureClass::Transport | FailureClass::Timeout)
+            || row.retry == RetryRule::OnceIfIdempotent
+    };
+    let unsafe_now = class == FailureClass::SideEffectUnknown || (writes && ambiguous());
+    pass(!(unsafe_now && sent), StopReason::NotIdempotent)
 }
 
-/// What a request has used of its attempt budgets, for one candidate target.
+/// What a request has used of its attempt budgets, for the candidates of one group.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Used {
     /// Attempts in all.
     pub(crate) total: u16,
     /// The most that the request brings with it.
     pub(crate) brought: u16,
-    /// Attempts on the candidate.
-    pub(crate) on_target: u16,
-    /// Attempts in the candidate's group.
+    /// Attempts in the candidates' group.
     pub(crate) in_group: u16,
     /// The group's own limit on them.
     pub(crate) most_in_group: u16,
     /// Attempts in the first group.
     pub(crate) in_first_group: u16,
-    /// Whether the candidate's group is the first.
+    /// Whether the candidates' group is the first.
     pub(crate) first_group: bool,
+}
+
+/// Whether the attempt budgets of a request are spent, as far as the candidates of one group go.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spent {
+    /// So many attempts on one target spend them; none at all where they are spent already.
+    on_target: u16,
+}
+
+impl Spent {
+    /// Whether they leave nothing for a target that was tried so often.
+    #[inline]
+    pub(crate) fn for_another_on(self, tried: Tried) -> bool {
+        tried.attempts >= self.on_target
+    }
 }
 
 /// Gate 4, attempts: the budgets of request, group and target, before and after the first
 /// fallback group.
-pub(crate) fn attempts(limits: &Attempts, used: Used) -> Gate {
+#[inline(always)]
+pub(crate) fn attempts(limits: &Attempts, used: Used) -> Spent {
     let scoped = match limits.scope {
-        BudgetScope::Request => used.total,
-        BudgetScope::Group => used.in_group,
-        BudgetScope::Target => used.on_target,
+        BudgetScope::Request => used.total < limits.max,
+        BudgetScope::Group => used.in_group < limits.max,
+        BudgetScope::Target => true,
     };
     let side = match used.first_group {
         true => limits.max_before_fallback.is_none_or(|most| used.in_first_group < most),
@@ -85,7 +102,11 @@ pub(crate) fn attempts(limits: &Attempts, used: Used) -> Gate {
     // What the request brings is `u16::MAX` at most: an attempt's number stays distinct, whatever
     // the scope.
     let left = used.total == 0 || used.total < used.brought;
-    pass(scoped < limits.max && side && grouped && left, StopReason::Attempts)
+    let on_target = match limits.scope {
+        BudgetScope::Target => limits.max,
+        BudgetScope::Request | BudgetScope::Group => u16::MAX,
+    };
+    Spent { on_target: if scoped && side && grouped && left { on_target } else { 0 } }
 }
 
 /// Gate 4, time: `remaining` leaves room for an attempt expected to need `needed`.

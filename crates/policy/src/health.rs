@@ -22,12 +22,15 @@ use crate::target_set::TargetSet;
 pub(crate) struct Health {
     pub(crate) breakers: Breakers,
     pub(crate) standing: Standing,
-    pub(crate) estimates: Estimates,
+    /// Where a decision asks for them.
+    pub(crate) estimates: Option<Estimates>,
     /// Where the policy hedges.
     pub(crate) hedge_delays: Option<HedgeDelays>,
     pub(crate) load: Load,
     /// Recent outcomes by target, where the policy selects by them.
     pub(crate) outcomes: Vec<Rolling>,
+    /// Whether that, or ejection, needs every outcome.
+    weighs_outcomes: bool,
     /// Complete answers by target, and those that broke their contract; where substitutes are
     /// ordered by them.
     contracts: Vec<Rolling>,
@@ -60,9 +63,11 @@ impl Health {
         Health {
             breakers: Breakers::new(&policy.breakers, topology),
             standing: Standing::new(&policy.cooldown, &policy.isolation, topology),
-            estimates: Estimates::new(estimate, classes, targets),
+            estimates: asks_for_estimates(policy)
+                .then(|| Estimates::new(estimate, classes, targets)),
             hedge_delays: HedgeDelays::new(policy, classes, targets),
-            load: Load::new(targets, estimate.expires),
+            load: Load::new(targets, selects_by_latency(policy).then_some(estimate.expires)),
+            weighs_outcomes: selects_by_outcomes(policy) || policy.outlier.is_some(),
             outcomes: match selects_by_outcomes(policy) {
                 true => vec![Rolling::new(policy.selection.health_window); targets],
                 false => Vec::new(),
@@ -91,8 +96,15 @@ impl Health {
     }
 
     /// An attempt's first output came, or it failed in a way that says something about its target.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn on_outcome(&mut self, target: TargetId, failed: bool, now: Instant) {
+        if self.weighs_outcomes {
+            self.count_outcome(target, failed, now);
+        }
+    }
+
+    #[inline(never)]
+    fn count_outcome(&mut self, target: TargetId, failed: bool, now: Instant) {
         if let Some(outcomes) = self.outcomes.get_mut(usize::from(target.0)) {
             outcomes.add(failed.into(), 1, now);
         }
@@ -110,6 +122,7 @@ impl Health {
     }
 
     /// An answer was judged: whether it failed the job.
+    #[inline(never)]
     pub(crate) fn on_task(&mut self, target: TargetId, failed: bool, now: Instant) {
         if let Some(tasks) = self.tasks.get_mut(usize::from(target.0)) {
             tasks.add(failed.into(), 1, now);
@@ -140,23 +153,39 @@ impl Health {
     }
 
     /// Whether nothing at all is known against any of these targets.
+    #[inline(always)]
     pub(crate) fn all_well(&self, targets: TargetSet) -> bool {
         !self.breakers.some_not_closed(targets) && !self.standing.some_doubtful(targets)
     }
 
     /// Why a target may not get an attempt with this draw at `now`; `None` where it may.
+    #[inline(always)]
     pub(crate) fn standstill(
         &self,
         target: TargetId,
         now: Instant,
-        draw: u64,
+        draw: impl FnOnce() -> u64,
+    ) -> Option<Standstill> {
+        if self.is_well(target) { None } else { self.looked_into(target, now, draw) }
+    }
+
+    /// The same of a target against which something is known.
+    #[inline(never)]
+    fn looked_into(
+        &self,
+        target: TargetId,
+        now: Instant,
+        draw: impl FnOnce() -> u64,
     ) -> Option<Standstill> {
         let out = self.standing.out_until(target);
         if out == Instant::FAR_FUTURE {
             return Some(Standstill::Operator);
         }
         let standing = (out > now).then_some(out);
-        let breaker = match self.breakers.admits(target, now, draw) {
+        if self.breakers.all_closed(target) {
+            return standing.map(Standstill::Until);
+        }
+        let breaker = match self.breakers.admits(target, now, draw()) {
             Admission::Yes | Admission::Probe | Admission::Ramp => None,
             Admission::No { until } => Some(until),
         };
@@ -167,7 +196,7 @@ impl Health {
     pub(crate) fn reset(&mut self) {
         self.breakers.reset();
         self.standing.reset();
-        self.estimates.reset();
+        self.estimates.as_mut().map(Estimates::reset);
         self.hedge_delays.as_mut().map(HedgeDelays::reset);
         self.load.reset();
         self.outcomes
@@ -192,8 +221,24 @@ fn percent_marked(counts: &[Rolling], targets: &[TargetId], now: Instant) -> u64
 
 /// Whether a choice of targets or of groups rests on recent outcomes.
 fn selects_by_outcomes(policy: &Policy) -> bool {
-    let mut strategies = policy.groups.rules().filter_map(|(_, rule)| rule.strategy);
-    policy.selection.strategy == Strategy::HealthScore
-        || policy.selection.groups == GroupOrder::HealthScore
-        || strategies.any(|strategy| strategy == Strategy::HealthScore)
+    policy.selection.groups == GroupOrder::HealthScore
+        || strategies(policy).any(|strategy| strategy == Strategy::HealthScore)
+}
+
+/// Whether it rests on recent latencies.
+fn selects_by_latency(policy: &Policy) -> bool {
+    matches!(policy.selection.groups, GroupOrder::HealthScore | GroupOrder::LowestLatency)
+        || strategies(policy)
+            .any(|strategy| matches!(strategy, Strategy::HealthScore | Strategy::LowestLatency))
+}
+
+/// Whether a decision rests on what an attempt is expected to take.
+fn asks_for_estimates(policy: &Policy) -> bool {
+    policy.envelope.estimate.enabled || policy.selection.substitutes == SubstituteOrder::Ranked
+}
+
+/// The rules by which targets of a group are chosen.
+fn strategies(policy: &Policy) -> impl Iterator<Item = Strategy> {
+    let of_groups = policy.groups.rules().filter_map(|(_, rule)| rule.strategy);
+    of_groups.chain([policy.selection.strategy])
 }

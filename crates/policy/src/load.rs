@@ -12,7 +12,8 @@ const SMOOTHING: u64 = 8;
 /// Attempts in flight and mean recent latency, by target.
 #[derive(Clone, Hash, Debug)]
 pub(crate) struct Load {
-    forget_after: Duration,
+    /// How long a latency counts; `None` where no rule asks for latencies, and none are kept.
+    forget_after: Option<Duration>,
     targets: Vec<Seen>,
 }
 
@@ -24,8 +25,9 @@ struct Seen {
 }
 
 impl Load {
-    /// Nothing in flight, no latency seen. Latencies are forgotten this long after the latest.
-    pub(crate) fn new(targets: usize, forget_after: Duration) -> Load {
+    /// Nothing in flight, no latency seen. Latencies are forgotten this long after the latest, and not
+    /// even kept where that is `None`.
+    pub(crate) fn new(targets: usize, forget_after: Option<Duration>) -> Load {
         Load { forget_after, targets: vec![Seen::default(); targets] }
     }
 
@@ -38,7 +40,7 @@ impl Load {
     /// target that was slow once is tried again.
     pub(crate) fn latency(&self, target: TargetId, now: Instant) -> Option<Duration> {
         let (mean, heard) = self.targets[usize::from(target.0)].latency?;
-        (now - heard < self.forget_after).then_some(mean)
+        (now - heard < self.forget_after?).then_some(mean)
     }
 
     /// An attempt was sent.
@@ -53,7 +55,14 @@ impl Load {
     }
 
     /// A latency was learnt: of a first output, or at least this much where none came in time.
+    #[inline]
     pub(crate) fn on_latency(&mut self, target: TargetId, latency: Duration, now: Instant) {
+        if self.forget_after.is_some() {
+            self.average(target, latency, now);
+        }
+    }
+
+    fn average(&mut self, target: TargetId, latency: Duration, now: Instant) {
         let mean = match self.latency(target, now) {
             Some(mean) => mean.mul_div(SMOOTHING - 1, SMOOTHING) + latency.mul_div(1, SMOOTHING),
             None => latency,
@@ -80,7 +89,7 @@ mod tests {
 
     #[test]
     fn counts_what_is_in_flight() {
-        let mut load = Load::new(2, Duration::MAX);
+        let mut load = Load::new(2, None);
         load.on_sent(A);
         load.on_sent(A);
         load.on_end(A);
@@ -91,7 +100,7 @@ mod tests {
 
     #[test]
     fn latency_is_an_exponential_average_that_is_forgotten() {
-        let mut load = Load::new(2, Duration::from_secs(60));
+        let mut load = Load::new(2, Some(Duration::from_secs(60)));
         assert_eq!(load.latency(A, at(0)), None);
         load.on_latency(A, Duration::from_millis(800), at(0));
         load.on_latency(A, Duration::from_millis(1_600), at(1));

@@ -75,8 +75,17 @@ impl Price {
     }
 
     /// The bill for these token counts, saturating at [`Money::MAX`].
+    #[inline]
     pub const fn bill(&self, input: u32, cached: u32, output: u32) -> Money {
         let fresh = input.saturating_sub(cached);
+        // Up to a thousand dollars a million tokens, nothing can overflow.
+        if (self.input | self.cached | self.output) < 1 << 30 {
+            return Money(
+                self.input * fresh as u64
+                    + self.cached * cached as u64
+                    + self.output * output as u64,
+            );
+        }
         let wide = self.input as u128 * fresh as u128
             + self.cached as u128 * cached as u128
             + self.output as u128 * output as u128;

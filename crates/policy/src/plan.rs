@@ -3,11 +3,13 @@
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-use crate::config::{Admission, Admitted, GroupOrder, Policy, Priority, Sticky, Strategy};
+use crate::config::{
+    Admission, Admitted, BudgetScope, GroupOrder, Policy, Priority, Sticky, Strategy,
+};
 use crate::mix;
 use crate::target::{Capabilities, Group, RouteClass, SideEffects, TargetId, Topology};
 use crate::target_set::TargetSet;
-use crate::{Duration, Money, Price};
+use crate::{Duration, Money, Price, Share};
 
 /// What one route class allows, the stricter of product and policy.
 #[derive(Clone, Debug)]
@@ -30,14 +32,23 @@ pub(crate) struct ClassPlan {
     pub(crate) substitutes: Vec<Segment>,
     /// Targets validated for the class's schema.
     pub(crate) validated: TargetSet,
-    /// Whether recovery can leave the first target.
-    pub(crate) has_alternative: bool,
+    /// Time that a retry of the first target leaves to a target after it, where there is one.
+    reserve: Duration,
     /// Targets of other models than the class's own, where the application is told of those.
-    pub(crate) disclosed: TargetSet,
+    disclosed: TargetSet,
+    /// Whether there are any.
+    discloses: bool,
     /// Whether a slow first attempt gets a second beside it.
     pub(crate) hedges: bool,
     /// What holds for each group of the class.
     pub(crate) groups: Vec<GroupPlan>,
+    /// Whether one of them has a door.
+    pub(crate) has_doors: bool,
+    /// Whether the first target that may be tried is the choice, and the gates say the same of all,
+    /// but for their windows and what was tried before.
+    pub(crate) in_order: bool,
+    /// The smallest context window among all targets.
+    pub(crate) smallest_window: u32,
     /// The most attempts on one target that any group allows.
     pub(crate) most_same_target: u16,
 }
@@ -140,6 +151,19 @@ fn group_plans(
 }
 
 impl ClassPlan {
+    /// The part of the time left that a retry of the latest target may not use, which is kept from
+    /// the request's first target only.
+    #[inline]
+    pub(crate) fn reserve(&self, on_first: bool) -> Duration {
+        if on_first { self.reserve } else { Duration::ZERO }
+    }
+
+    /// Whether an answer of this target must say which model gave it.
+    #[inline]
+    pub(crate) fn must_disclose(&self, target: TargetId) -> bool {
+        self.discloses && self.disclosed.contains(target)
+    }
+
     /// How many segments there are.
     pub(crate) fn segments(&self) -> usize {
         self.equivalent.len() + self.substitutes.len()
@@ -214,26 +238,53 @@ fn class_plan(
     };
     let writes = class.side_effects == SideEffects::WritePossible;
     let schema = Capabilities::named("structured_output").unwrap_or_default();
+    let ceiling = policy.envelope.max_cost.unwrap_or(Money::MAX).min(class.max_cost);
     let stricter = |own: Option<Duration>, product| own.unwrap_or(Duration::MAX).min(product);
     ClassPlan {
         product_total: class.deadline_total,
         policy_total: policy.envelope.deadline_total.unwrap_or(Duration::MAX),
         first_output: stricter(policy.envelope.deadline_first_output, class.deadline_first_output),
-        ceiling: policy.envelope.max_cost.unwrap_or(Money::MAX).min(class.max_cost),
+        ceiling,
         writes,
         looks_up: writes && policy.side_effects.look_up,
         hedges: policy.hedge.is_some() && !writes && serving(&equivalent).len() > 1,
         validated: all.iter().filter(|id| target(*id).capabilities.covers(schema)).collect(),
+        discloses: class.needs.disclose_substitutes,
         disclosed: match class.needs.disclose_substitutes {
             true => serving(&substitutes),
             false => TargetSet::EMPTY,
         },
-        has_alternative: reachable > 1,
+        reserve: match reachable > 1 {
+            true => policy.envelope.reserve_for_failover,
+            false => Duration::ZERO,
+        },
+        most_same_target: rules.iter().map(|rule| rule.max_same_target).max().unwrap_or(1),
+        in_order: ceiling == Money::MAX
+            && gates_are_alike(policy)
+            && rules.iter().all(|rule| rule.door.is_none() && rule.max == u16::MAX)
+            && equivalent.iter().chain(&substitutes).all(|segment| segment.takes_first),
+        smallest_window: equivalent
+            .iter()
+            .chain(&substitutes)
+            .map(|segment| segment.smallest_window)
+            .min()
+            .unwrap_or(0),
+        has_doors: rules.iter().any(|rule| rule.door.is_some()),
+        groups: rules,
         equivalent,
         substitutes,
-        most_same_target: rules.iter().map(|rule| rule.max_same_target).max().unwrap_or(1),
-        groups: rules,
     }
+}
+
+/// Whether neither estimates nor budgets of attempts for a part of the targets, nor the health of a
+/// group as a whole, tell one target from another.
+fn gates_are_alike(policy: &Policy) -> bool {
+    let limits = &policy.attempts;
+    !policy.envelope.estimate.enabled
+        && policy.selection.panic_threshold == Share::ONE
+        && limits.scope == BudgetScope::Request
+        && limits.max_before_fallback.is_none()
+        && limits.max_after_fallback.is_none()
 }
 
 /// Brings targets in the order of their priorities, and tells which have the same.

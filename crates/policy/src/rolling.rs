@@ -11,6 +11,8 @@ pub(crate) struct Rolling {
     width_us: u64,
     /// Number of the newest bucket since the origin.
     newest: u64,
+    /// Its place.
+    place: usize,
     /// When that bucket ends, in µs.
     until: u64,
     buckets: [Counts; BUCKETS],
@@ -27,6 +29,12 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
+    #[inline(always)]
+    fn add(&mut self, marked: u64, all: u64) {
+        self.marked += marked;
+        self.all += all;
+    }
+
     /// Both together.
     pub(crate) fn and(self, other: Counts) -> Counts {
         Counts { marked: self.marked + other.marked, all: self.all + other.all }
@@ -39,6 +47,7 @@ impl Rolling {
         Rolling {
             width_us: (window.as_micros() / BUCKETS as u64).max(1),
             newest: 0,
+            place: 0,
             until: 0,
             buckets: [Counts::default(); BUCKETS],
             sum: Counts::default(),
@@ -46,13 +55,11 @@ impl Rolling {
     }
 
     /// Adds to both counts at `now`.
+    #[inline(always)]
     pub(crate) fn add(&mut self, marked: u64, all: u64, now: Instant) {
         self.advance(now);
-        let bucket = &mut self.buckets[(self.newest % BUCKETS as u64) as usize];
-        for counts in [bucket, &mut self.sum] {
-            counts.marked += marked;
-            counts.all += all;
-        }
+        self.buckets[self.place].add(marked, all);
+        self.sum.add(marked, all);
     }
 
     /// What is in the window at `now`.
@@ -75,15 +82,20 @@ impl Rolling {
     pub(crate) fn clear(&mut self) {
         self.buckets = [Counts::default(); BUCKETS];
         self.sum = Counts::default();
-        (self.newest, self.until) = (0, 0);
+        (self.newest, self.place, self.until) = (0, 0, 0);
     }
 
     /// Drops the buckets that have left the window.
+    #[inline]
     fn advance(&mut self, now: Instant) {
         // Divides once a bucket, not at every look.
-        if now.as_micros() < self.until {
-            return;
+        if now.as_micros() >= self.until {
+            self.go_on(now);
         }
+    }
+
+    #[cold]
+    fn go_on(&mut self, now: Instant) {
         let newest = now.as_micros() / self.width_us;
         let steps = newest.saturating_sub(self.newest).min(BUCKETS as u64);
         for step in 1..=steps {
@@ -93,6 +105,7 @@ impl Rolling {
             *gone = Counts::default();
         }
         self.newest = newest.max(self.newest);
+        self.place = (self.newest % BUCKETS as u64) as usize;
         self.until = (self.newest + 1).saturating_mul(self.width_us);
     }
 }

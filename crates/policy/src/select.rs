@@ -5,16 +5,15 @@ use crate::load::Load;
 use crate::mix::{again, below};
 use crate::rolling::{Counts, Rolling};
 use crate::target::{Target, TargetId};
-use crate::target_set::TargetSet;
 use crate::{Instant, Money};
 
 /// What a choice may rest on.
 #[derive(Debug)]
-pub(crate) struct Choice<'a, C, D> {
+pub(crate) struct Choice<'a, E, C, D> {
     /// The group, in the order the product prefers.
     pub(crate) order: &'a [TargetId],
-    /// The targets that passed the gates; others are never chosen.
-    pub(crate) eligible: TargetSet,
+    /// Whether a target passed the gates; others are never chosen.
+    pub(crate) eligible: E,
     /// All targets, for their weights.
     pub(crate) targets: &'a [Target],
     /// Recent outcomes by target, where they decide.
@@ -33,9 +32,10 @@ pub(crate) struct Choice<'a, C, D> {
 
 /// The chosen target; `None` where none of the group is eligible. Ties go to the earlier in the
 /// group's order.
-pub(crate) fn pick<C: Fn(TargetId) -> Money, D: Fn() -> u64>(
+#[inline(always)]
+pub(crate) fn pick(
     strategy: Strategy,
-    mut choice: Choice<'_, C, D>,
+    mut choice: Choice<'_, impl Fn(TargetId) -> bool, impl Fn(TargetId) -> Money, impl Fn() -> u64>,
 ) -> Option<TargetId> {
     match strategy {
         Strategy::Ordered => choice.candidates().next(),
@@ -55,7 +55,7 @@ pub(crate) fn pick<C: Fn(TargetId) -> Money, D: Fn() -> u64>(
     }
 }
 
-impl<C, D: Fn() -> u64> Choice<'_, C, D> {
+impl<E: Fn(TargetId) -> bool, C, D: Fn() -> u64> Choice<'_, E, C, D> {
     /// Recent failures of a target in whole percents; none of a target without outcomes.
     fn failing(&self, target: TargetId) -> u64 {
         let Counts { marked, all } = self.outcomes[usize::from(target.0)].counts_at(self.now);
@@ -63,7 +63,7 @@ impl<C, D: Fn() -> u64> Choice<'_, C, D> {
     }
 
     fn candidates(&self) -> impl Iterator<Item = TargetId> {
-        self.order.iter().copied().filter(|target| self.eligible.contains(*target))
+        self.order.iter().copied().filter(|target| (self.eligible)(*target))
     }
 
     fn weighted(&self) -> Option<TargetId> {
@@ -82,7 +82,7 @@ impl<C, D: Fn() -> u64> Choice<'_, C, D> {
         let start = usize::from(*self.turn);
         let place = (start..start + n)
             .map(|place| place % n)
-            .find(|place| self.eligible.contains(self.order[*place]))?;
+            .find(|place| (self.eligible)(self.order[*place]))?;
         *self.turn = ((place + 1) % n) as u16;
         Some(self.order[place])
     }
@@ -127,13 +127,13 @@ mod tests {
             let weighted = |weight| Target { weight, ..target("t", "p", "m", "r") };
             let targets = (1..=4).map(weighted).collect();
             let outcomes = vec![Rolling::new(Duration::from_secs(60)); 4];
-            Rig { targets, load: Load::new(4, Duration::MAX), outcomes, turn: 0 }
+            Rig { targets, load: Load::new(4, Some(Duration::MAX)), outcomes, turn: 0 }
         }
 
         fn pick(&mut self, strategy: Strategy, eligible: &[u16], draw: u64) -> Option<u16> {
             let choice = Choice {
                 order: &ORDER,
-                eligible: eligible.iter().copied().map(TargetId).collect(),
+                eligible: |t: TargetId| eligible.contains(&t.0),
                 targets: &self.targets,
                 outcomes: &self.outcomes,
                 load: &self.load,

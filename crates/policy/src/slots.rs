@@ -47,24 +47,47 @@ pub(crate) struct Flight {
     pub(crate) sent: Instant,
     /// End of its own time limit.
     pub(crate) limit: Instant,
-    /// When output was last seen.
-    pub(crate) progress: Instant,
+    /// When it reaches a limit of its own as it stands: that one, or the wait for output.
+    pub(crate) due: Instant,
     /// The breakers' permit, until its outcome is known.
     pub(crate) permit: Option<Permit>,
 }
 
-/// The attempt a waiting request will make.
+/// The attempt that was decided on, to be made when its wait is over.
 #[derive(Clone, Copy, Hash, Debug)]
 pub(crate) struct Next {
     pub(crate) target: TargetId,
     pub(crate) group: u8,
+    /// `None` for the first attempt.
     pub(crate) action: Option<RecoveryAction>,
-    pub(crate) since: Instant,
-    pub(crate) at: Instant,
-    /// The wait hint within the wait.
-    pub(crate) honoured: Option<Duration>,
+    /// The round of a repeated walk it belongs to.
+    pub(crate) round: u16,
     /// Its target is used although it is out of service.
     pub(crate) fail_open: bool,
+    pub(crate) wait: Duration,
+    /// The wait hint within the wait.
+    pub(crate) honoured: Option<Duration>,
+    /// When it was decided on.
+    pub(crate) since: Instant,
+}
+
+impl Next {
+    /// A first attempt that waits for nothing.
+    pub(crate) const FIRST: Next = Next {
+        target: TargetId(0),
+        group: 0,
+        action: None,
+        round: 1,
+        fail_open: false,
+        wait: Duration::ZERO,
+        honoured: None,
+        since: Instant::ZERO,
+    };
+
+    /// When the wait is over.
+    pub(crate) fn at(&self) -> Instant {
+        self.since + self.wait
+    }
 }
 
 /// The latest failure.
@@ -105,6 +128,8 @@ pub(crate) struct Slot {
     pub(crate) first_output_by: Instant,
     /// End of the policy's own total limit; free waits move it.
     pub(crate) policy_deadline: Instant,
+    /// The earliest of these three.
+    pub(crate) ends: Instant,
     /// When the armed timer fires; [`Instant::FAR_FUTURE`] where none is armed.
     pub(crate) armed: Instant,
     pub(crate) epoch: u32,
@@ -136,6 +161,23 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
+    /// The handle of the request in this slot, which is the `i`-th.
+    #[inline]
+    pub(crate) fn request_ref(&self, i: usize) -> RequestRef {
+        RequestRef { slot: i as u32, generation: self.generation }
+    }
+
+    /// The handle of the attempt spoken of.
+    #[inline]
+    pub(crate) fn attempt_ref(&self, i: usize) -> AttemptRef {
+        AttemptRef { request: self.request_ref(i), number: self.flight.number }
+    }
+
+    /// Brings `ends` in line, after one of the three has moved.
+    pub(crate) fn note_end(&mut self) {
+        self.ends = self.deadline.min(self.policy_deadline).min(self.first_output_by);
+    }
+
     /// Goes on with the other attempt in flight, if there is one, in place of this one, which is
     /// over.
     pub(crate) fn turn_to_rival(&mut self) -> bool {
@@ -159,9 +201,14 @@ impl Slot {
 
     /// Makes the attempt in flight with this number the one that is spoken of; false where it is
     /// over.
+    #[inline]
     fn turn_to(&mut self, number: u16) -> bool {
+        self.flight.number == number || self.turn_to_other(number)
+    }
+
+    #[cold]
+    fn turn_to_other(&mut self, number: u16) -> bool {
         match &mut self.rival {
-            _ if self.flight.number == number => true,
             Some(rival) if rival.number == number => {
                 core::mem::swap(rival, &mut self.flight);
                 true
@@ -191,6 +238,7 @@ impl Slot {
         deadline: Instant::FAR_FUTURE,
         first_output_by: Instant::FAR_FUTURE,
         policy_deadline: Instant::FAR_FUTURE,
+        ends: Instant::FAR_FUTURE,
         armed: Instant::FAR_FUTURE,
         epoch: 0,
         attempts: 0,
@@ -214,18 +262,10 @@ impl Slot {
             committed: false,
             sent: Instant::ZERO,
             limit: Instant::FAR_FUTURE,
-            progress: Instant::ZERO,
+            due: Instant::FAR_FUTURE,
             permit: None,
         },
-        next: Next {
-            target: TargetId(0),
-            group: 0,
-            action: None,
-            since: Instant::ZERO,
-            at: Instant::ZERO,
-            honoured: None,
-            fail_open: false,
-        },
+        next: Next::FIRST,
         lapse: Lapse::new(FailureClass::NoEligibleTarget),
     };
 }
@@ -238,6 +278,39 @@ pub(crate) struct Slots {
     counts: Vec<u16>,
     targets: usize,
     groups: usize,
+}
+
+/// What a request tried so far.
+#[derive(Debug)]
+pub(crate) struct Tally<'a> {
+    targets: &'a mut [u16],
+    groups: &'a mut [u16],
+}
+
+impl Tally<'_> {
+    /// What it tried on a target.
+    #[inline]
+    pub(crate) fn on_target(&self, target: TargetId) -> Tried {
+        let count = self.targets[usize::from(target.0)];
+        Tried { attempts: count & !EXCLUDED, excluded: count & EXCLUDED != 0 }
+    }
+
+    /// Attempts it made in a group.
+    #[inline]
+    pub(crate) fn in_group(&self, group: u8) -> u16 {
+        self.groups[usize::from(group)]
+    }
+
+    /// Counts an attempt; how many it made in the group before.
+    #[inline]
+    pub(crate) fn count(&mut self, target: TargetId, group: u8) -> u16 {
+        let on_target = &mut self.targets[usize::from(target.0)];
+        *on_target += u16::from(*on_target & !EXCLUDED < EXCLUDED - 1);
+        let in_group = &mut self.groups[usize::from(group)];
+        let before = *in_group;
+        *in_group = before.saturating_add(1);
+        before
+    }
 }
 
 /// What a request tried on one target.
@@ -260,48 +333,66 @@ impl Slots {
 
     /// Takes a slot for a request of this class; allocates only where more requests are open than
     /// ever before.
-    pub(crate) fn open(&mut self, request: Request, class: &ClassPlan, now: Instant) -> usize {
+    #[inline]
+    pub(crate) fn open(&mut self, request: &Request, class: &ClassPlan, now: Instant) -> usize {
         let i = match self.free.pop() {
             Some(i) => i as usize,
-            None => {
-                self.slots.push(Slot::FREE);
-                // Room to free every slot, so that closing never allocates.
-                self.free.reserve(self.slots.len());
-                self.counts.resize(self.slots.len() * self.stride(), 0);
-                self.slots.len() - 1
-            }
+            None => self.grow(),
         };
-        let stride = self.stride();
-        self.counts[i * stride..(i + 1) * stride].fill(0);
         let slot = &mut self.slots[i];
         let first_output = match request.streamed {
             true => class.first_output.min(request.left.first_output),
             false => Duration::MAX,
         };
+        let deadline = now + class.product_total.min(request.left.total);
+        let first_output_by = now + first_output;
+        let policy_deadline = now + class.policy_total;
         *slot = Slot {
             generation: slot.generation,
             stage: Stage::Waiting,
-            request,
+            request: *request,
             arrived: now,
-            deadline: now + class.product_total.min(request.left.total),
-            first_output_by: now + first_output,
-            policy_deadline: now + class.policy_total,
+            deadline,
+            first_output_by,
+            policy_deadline,
+            ends: deadline.min(policy_deadline).min(first_output_by),
             ..Slot::FREE
         };
         i
     }
 
+    #[cold]
+    fn grow(&mut self) -> usize {
+        self.slots.push(Slot::FREE);
+        // Room to free every slot, so that closing never allocates.
+        self.free.reserve(self.slots.len());
+        self.counts.resize(self.slots.len() * self.stride(), 0);
+        self.slots.len() - 1
+    }
+
     /// Gives a slot back; every handle to the request in it is stale from now on.
+    #[inline(always)]
     pub(crate) fn close(&mut self, i: usize) {
         let slot = &mut self.slots[i];
         debug_assert!(slot.stage != Stage::Free, "a request is closed once");
         debug_assert!(slot.rival.is_none(), "its attempts are over");
         slot.stage = Stage::Free;
         slot.generation = slot.generation.wrapping_add(1);
+        // The counts of a free slot are zero; nearly always one attempt has made two of them.
+        let (attempts, target, group) = (slot.attempts, slot.flight.target, slot.flight.group);
+        let stride = self.stride();
+        let counts = &mut self.counts[i * stride..(i + 1) * stride];
+        if attempts == 1 {
+            counts[usize::from(target.0)] = 0;
+            counts[self.targets + usize::from(group)] = 0;
+        } else if attempts > 1 {
+            counts.fill(0);
+        }
         self.free.push(i as u32);
     }
 
     /// The slot of a handle, unless it is stale.
+    #[inline]
     pub(crate) fn find(&self, request: RequestRef) -> Option<usize> {
         let i = request.slot as usize;
         let slot = self.slots.get(i)?;
@@ -310,47 +401,27 @@ impl Slots {
 
     /// The slot of an attempt in flight, which is the one spoken of from now on; nothing where it
     /// is over.
+    #[inline]
     pub(crate) fn find_attempt(&mut self, attempt: AttemptRef) -> Option<usize> {
         let i = self.find(attempt.request)?;
         let slot = &mut self.slots[i];
         (slot.stage == Stage::InFlight && slot.turn_to(attempt.number)).then_some(i)
     }
 
-    /// The handle of the request in a slot.
-    pub(crate) fn request_ref(&self, i: usize) -> RequestRef {
-        RequestRef { slot: i as u32, generation: self.slots[i].generation }
+    /// A request, and what it tried.
+    #[inline]
+    pub(crate) fn tried_by(&mut self, i: usize) -> (&mut Slot, Tally<'_>) {
+        let stride = self.stride();
+        let counts = &mut self.counts[i * stride..(i + 1) * stride];
+        let (targets, groups) = counts.split_at_mut(self.targets);
+        (&mut self.slots[i], Tally { targets, groups })
     }
 
-    /// The handle of the attempt spoken of, of the request in a slot.
-    pub(crate) fn attempt_ref(&self, i: usize) -> AttemptRef {
-        AttemptRef { request: self.request_ref(i), number: self.slots[i].flight.number }
-    }
-
-    /// Counts an attempt.
-    pub(crate) fn count(&mut self, i: usize, target: TargetId, group: u8) {
-        let base = i * self.stride();
-        let on_target = &mut self.counts[base + usize::from(target.0)];
-        let (count, excluded) = (*on_target & !EXCLUDED, *on_target & EXCLUDED);
-        *on_target = (count + 1).min(EXCLUDED - 1) | excluded;
-        let in_group = &mut self.counts[base + self.targets + usize::from(group)];
-        *in_group = in_group.saturating_add(1);
-    }
-
-    /// Forbids a target to the rest of the request.
-    pub(crate) fn exclude(&mut self, i: usize, target: TargetId) {
-        let at = i * self.stride() + usize::from(target.0);
-        self.counts[at] |= EXCLUDED;
-    }
-
-    /// What the request tried on a target.
-    pub(crate) fn on_target(&self, i: usize, target: TargetId) -> Tried {
-        let count = self.counts[i * self.stride() + usize::from(target.0)];
-        Tried { attempts: count & !EXCLUDED, excluded: count & EXCLUDED != 0 }
-    }
-
-    /// Attempts the request made in a group.
-    pub(crate) fn in_group(&self, i: usize, group: u8) -> u16 {
-        self.counts[i * self.stride() + self.targets + usize::from(group)]
+    /// Forbids the target of its latest attempt to the rest of a request.
+    #[inline(never)]
+    pub(crate) fn exclude_latest(&mut self, i: usize) {
+        let (slot, tally) = self.tried_by(i);
+        tally.targets[usize::from(slot.flight.target.0)] |= EXCLUDED;
     }
 
     /// Requests that are open.
@@ -361,6 +432,7 @@ impl Slots {
     /// As new, the memory kept.
     pub(crate) fn reset(&mut self) {
         self.slots.fill(Slot::FREE);
+        self.counts.fill(0);
         self.free.clear();
         // The lowest is taken first, as it is when slots are made.
         self.free.extend((0..self.slots.len() as u32).rev());

@@ -55,8 +55,16 @@ impl Standing {
     }
 
     /// An attempt goes to a target: where its time out is over, it is in for sure.
+    #[inline]
     pub(crate) fn on_sent(&mut self, target: TargetId, now: Instant) {
-        if self.doubtful.contains(target) && self.out_until(target) <= now {
+        if self.doubtful.contains(target) {
+            self.sent_to_doubtful(target, now);
+        }
+    }
+
+    #[cold]
+    fn sent_to_doubtful(&mut self, target: TargetId, now: Instant) {
+        if self.out_until(target) <= now {
             self.doubtful.remove(target);
         }
     }

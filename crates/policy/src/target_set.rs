@@ -15,19 +15,20 @@ impl TargetSet {
     /// Puts a target in; in already is fine.
     pub(crate) const fn insert(&mut self, target: TargetId) {
         let (word, bit) = place(target);
-        self.0[word] |= bit;
+        self.0[word] |= 1 << bit;
     }
 
     /// Takes a target out; out already is fine.
     pub(crate) const fn remove(&mut self, target: TargetId) {
         let (word, bit) = place(target);
-        self.0[word] &= !bit;
+        self.0[word] &= !(1 << bit);
     }
 
     /// Whether a target is in.
+    #[inline]
     pub(crate) const fn contains(&self, target: TargetId) -> bool {
         let (word, bit) = place(target);
-        self.0[word] & bit != 0
+        self.0[word] >> bit & 1 == 1
     }
 
     /// True for no target at all.
@@ -73,8 +74,10 @@ impl FromIterator<TargetId> for TargetSet {
     }
 }
 
-const fn place(target: TargetId) -> (usize, u64) {
-    (target.0 as usize / 64, 1 << (target.0 % 64))
+/// The word of a target and its bit there. No topology has more targets than there are bits; said
+/// once more here, no word needs to be looked for beyond the last.
+const fn place(target: TargetId) -> (usize, u32) {
+    (target.0 as usize / 64 % WORDS, target.0 as u32 % 64)
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use core::hash::{Hash, Hasher};
 
 use self::key::{key_name, stands_alone, value};
 use self::state::{Circuit, Sent};
+use self::trip::Outcome;
 use crate::config::Breaker;
 use crate::event::BreakerState;
 use crate::target::{TargetId, Topology};
@@ -31,12 +32,11 @@ pub(crate) const MAX_RULES: usize = 32;
 /// attempt or a client's error.
 #[derive(Clone, Debug)]
 pub(crate) struct Breakers {
-    rules: Vec<Breaker>,
     keyed: Vec<Keyed>,
     /// Positions in `keyed`, target by target.
     members: Vec<u16>,
-    /// Where each target's part of `members` starts; one entry more than there are targets.
-    starts: Vec<u32>,
+    /// Each target's part of `members`: where it starts, and where it ends.
+    parts: Vec<(u32, u32)>,
     /// Targets of which a breaker is not closed.
     not_closed: TargetSet,
     /// Counts the changes of state that make earlier attempts late.
@@ -81,6 +81,15 @@ impl Permit {
     pub(crate) const fn is_recovery(self) -> bool {
         self.recovery
     }
+
+    /// What its target's `i`-th breaker must know of it.
+    fn sent(self, i: usize, circuit: &Circuit) -> Sent {
+        Sent {
+            probe: self.probes >> i & 1 == 1,
+            recovery: self.recovery,
+            late: self.sent_at_change < circuit.changed_at,
+        }
+    }
 }
 
 /// How an attempt of another replica went.
@@ -108,7 +117,10 @@ pub(crate) struct Change {
 /// One breaker: a rule, and one value of the rule's key.
 #[derive(Clone, Debug)]
 struct Keyed {
-    rule: usize,
+    /// The position of the rule.
+    number: usize,
+    /// The rule.
+    rule: Breaker,
     /// The first target with this value.
     target: TargetId,
     name: String,
@@ -120,24 +132,23 @@ impl Breakers {
     pub(crate) fn new(rules: &[Breaker], topology: &Topology) -> Breakers {
         assert!(rules.len() <= MAX_RULES, "a valid policy has at most 32 breaker rules");
         let mut breakers = Breakers {
-            rules: rules.to_vec(),
             keyed: Vec::new(),
             members: Vec::new(),
-            starts: Vec::new(),
+            parts: Vec::new(),
             not_closed: TargetSet::EMPTY,
             changes: 0,
         };
         for i in 0..topology.targets.len() {
             let target = TargetId(i as u16);
-            breakers.starts.push(breakers.members.len() as u32);
-            for (i, rule) in rules.iter().enumerate() {
+            let start = breakers.members.len() as u32;
+            for (number, rule) in rules.iter().enumerate() {
                 if !(rule.exempt_single && stands_alone(target, topology)) {
-                    let breaker = breakers.find_or_add(i, target, topology);
+                    let breaker = breakers.find_or_add(number, rule, target, topology);
                     breakers.members.push(breaker);
                 }
             }
+            breakers.parts.push((start, breakers.members.len() as u32));
         }
-        breakers.starts.push(breakers.members.len() as u32);
         breakers
     }
 
@@ -153,9 +164,7 @@ impl Breakers {
 
     /// The targets a breaker covers, by position.
     pub(crate) fn covers(&self, breaker: u16) -> impl Iterator<Item = TargetId> {
-        (0..self.starts.len() as u16 - 1)
-            .map(TargetId)
-            .filter(move |target| self.members[self.places(*target)].contains(&breaker))
+        self.targets().filter(move |target| self.members[self.places(*target)].contains(&breaker))
     }
 
     /// Whether all of the target's breakers were closed when last touched. Time closes breakers
@@ -178,6 +187,7 @@ impl Breakers {
         }
     }
 
+    #[cold]
     fn tightest(&self, target: TargetId, now: Instant) -> BreakerState {
         self.of(target)
             .map(|(circuit, rule)| circuit.phase_at(rule, now).state())
@@ -210,6 +220,7 @@ impl Breakers {
     }
 
     /// An attempt goes to a target of which a breaker is not closed: which of them does it probe?
+    #[cold]
     fn probe(&mut self, target: TargetId, now: Instant, out: &mut impl FnMut(Change)) -> u32 {
         let mut probes = 0;
         for (i, place) in self.places(target).enumerate() {
@@ -221,30 +232,73 @@ impl Breakers {
     }
 
     /// The first output of the attempt came, `elapsed` after it was sent.
+    #[inline]
     pub(crate) fn on_success(
         &mut self,
         permit: Permit,
         elapsed: Duration,
         now: Instant,
-        draw: u64,
+        draw: impl Fn() -> u64,
         out: &mut impl FnMut(Change),
     ) {
-        self.each(permit, now, out, |circuit, rule, sent| {
-            circuit.on_success(rule, sent, elapsed, now, draw);
-        });
+        self.learn(permit, Outcome::Success(elapsed), now, draw, out);
     }
 
     /// The attempt failed in a way that blames its target.
+    #[inline]
     pub(crate) fn on_failure(
         &mut self,
         permit: Permit,
         now: Instant,
+        draw: impl Fn() -> u64,
+        out: &mut impl FnMut(Change),
+    ) {
+        self.learn(permit, Outcome::Failure, now, draw, out);
+    }
+
+    /// How an attempt went enters each breaker of its target. Of a closed one this changes the
+    /// windows and nothing else, unless they say to open it; the rest is rare.
+    #[inline(always)]
+    fn learn(
+        &mut self,
+        permit: Permit,
+        outcome: Outcome,
+        now: Instant,
+        draw: impl Fn() -> u64,
+        out: &mut impl FnMut(Change),
+    ) {
+        for (i, place) in self.places(permit.target).enumerate() {
+            let keyed = &mut self.keyed[usize::from(self.members[place])];
+            let sent = permit.sent(i, &keyed.circuit);
+            if !keyed.circuit.is_closed() {
+                self.hear(place, sent, outcome, now, draw(), out);
+            } else if keyed.circuit.trips(&keyed.rule, sent, outcome, now) {
+                self.open(place, now, draw(), out);
+            }
+        }
+    }
+
+    /// An outcome enters a breaker that is not closed.
+    #[cold]
+    fn hear(
+        &mut self,
+        place: usize,
+        sent: Sent,
+        outcome: Outcome,
+        now: Instant,
         draw: u64,
         out: &mut impl FnMut(Change),
     ) {
-        self.each(permit, now, out, |circuit, rule, sent| {
-            circuit.on_failure(rule, sent, now, draw);
+        self.visit(place, now, out, |circuit, rule| match outcome {
+            Outcome::Success(elapsed) => circuit.on_success(rule, sent, elapsed, now, draw),
+            Outcome::Failure => circuit.on_failure(rule, sent, now, draw),
         });
+    }
+
+    /// A closed breaker opens.
+    #[cold]
+    fn open(&mut self, place: usize, now: Instant, draw: u64, out: &mut impl FnMut(Change)) {
+        self.visit(place, now, out, |circuit, rule| circuit.open(rule, now, draw));
     }
 
     /// An attempt of another replica had its first output, or failed: it counts as if it were this
@@ -270,10 +324,10 @@ impl Breakers {
     }
 
     /// The attempt is over, whatever became of it: its probe permits return.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn on_end(&mut self, permit: Permit, now: Instant) {
         if permit.probes != 0 {
-            self.each(permit, now, &mut |_| {}, |circuit, _, sent| circuit.on_end(sent));
+            self.end_probes(permit, now);
         }
     }
 
@@ -289,22 +343,12 @@ impl Breakers {
         self.keyed.iter_mut().for_each(|keyed| keyed.circuit.reset());
     }
 
-    /// Calls `f` for each breaker of the attempt's target.
-    fn each(
-        &mut self,
-        permit: Permit,
-        now: Instant,
-        out: &mut impl FnMut(Change),
-        f: impl Fn(&mut Circuit, &Breaker, Sent),
-    ) {
+    #[cold]
+    fn end_probes(&mut self, permit: Permit, now: Instant) {
         for (i, place) in self.places(permit.target).enumerate() {
-            self.visit(place, now, out, |circuit, rule| {
-                let sent = Sent {
-                    probe: permit.probes >> i & 1 == 1,
-                    recovery: permit.recovery,
-                    late: permit.sent_at_change < circuit.changed_at,
-                };
-                f(circuit, rule, sent);
+            self.visit(place, now, &mut |_| {}, |circuit, _| {
+                let sent = permit.sent(i, circuit);
+                circuit.on_end(sent);
             });
         }
     }
@@ -320,7 +364,7 @@ impl Breakers {
         let breaker = self.members[place];
         let Keyed { rule, circuit, .. } = &mut self.keyed[usize::from(breaker)];
         let before = circuit.phase();
-        f(circuit, &self.rules[*rule]);
+        f(circuit, rule);
         let after = circuit.phase();
         if before == after {
             return;
@@ -344,7 +388,7 @@ impl Breakers {
 
     /// A breaker changed: which of its targets have all of theirs closed?
     fn note_covered(&mut self, breaker: u16) {
-        for target in (0..self.starts.len() as u16 - 1).map(TargetId) {
+        for target in self.targets() {
             let members = &self.members[self.places(target)];
             if !members.contains(&breaker) {
                 continue;
@@ -362,25 +406,36 @@ impl Breakers {
     fn of(&self, target: TargetId) -> impl Iterator<Item = (&Circuit, &Breaker)> {
         self.members[self.places(target)].iter().map(|breaker| {
             let keyed = &self.keyed[usize::from(*breaker)];
-            (&keyed.circuit, &self.rules[keyed.rule])
+            (&keyed.circuit, &keyed.rule)
         })
     }
 
-    fn places(&self, target: TargetId) -> core::ops::Range<usize> {
-        let i = usize::from(target.0);
-        self.starts[i] as usize..self.starts[i + 1] as usize
+    fn targets(&self) -> impl Iterator<Item = TargetId> + use<> {
+        (0..self.parts.len() as u16).map(TargetId)
     }
 
-    fn find_or_add(&mut self, rule: usize, target: TargetId, topology: &Topology) -> u16 {
+    #[inline]
+    fn places(&self, target: TargetId) -> core::ops::Range<usize> {
+        let (start, end) = self.parts[usize::from(target.0)];
+        start as usize..end as usize
+    }
+
+    fn find_or_add(
+        &mut self,
+        number: usize,
+        rule: &Breaker,
+        target: TargetId,
+        topology: &Topology,
+    ) -> u16 {
         let parts = |target: TargetId| {
             let target = &topology.targets[usize::from(target.0)];
-            self.rules[rule].key.iter().map(move |part| value(*part, target))
+            rule.key.iter().map(move |part| value(*part, target))
         };
-        let same = |keyed: &Keyed| keyed.rule == rule && parts(keyed.target).eq(parts(target));
+        let same = |keyed: &Keyed| keyed.number == number && parts(keyed.target).eq(parts(target));
         let found = self.keyed.iter().position(same).unwrap_or_else(|| {
-            let name = key_name(parts(target), &self.rules[rule].key);
-            let circuit = Circuit::new(&self.rules[rule]);
-            self.keyed.push(Keyed { rule, target, name, circuit });
+            let name = key_name(parts(target), &rule.key);
+            let circuit = Circuit::new(rule);
+            self.keyed.push(Keyed { number, rule: rule.clone(), target, name, circuit });
             self.keyed.len() - 1
         });
         u16::try_from(found).expect("32 rules times 256 targets fit 16 bits")

@@ -69,6 +69,10 @@ impl Circuit {
         self.phase
     }
 
+    pub(super) fn is_closed(&self) -> bool {
+        self.phase == Phase::Closed
+    }
+
     /// The phase once time has done its part.
     pub(super) fn phase_at(&self, config: &Breaker, now: Instant) -> Phase {
         let phase = match self.phase {
@@ -190,20 +194,36 @@ impl Circuit {
 
     /// An outcome enters the windows, if it counts.
     fn count(&mut self, config: &Breaker, sent: Sent, outcome: Outcome, now: Instant, draw: u64) {
-        if sent.late || !counts(config, sent) {
+        if !enters(config, sent) {
             return;
         }
         self.phase = self.phase_at(config, now);
-        let mut trips = false;
-        for detector in &mut self.detectors {
-            trips |= detector.on_outcome(outcome, now);
-        }
-        if trips {
+        if self.trips(config, sent, outcome, now) {
             self.open(config, now, draw);
         }
     }
 
-    fn open(&mut self, config: &Breaker, now: Instant, draw: u64) {
+    /// An outcome enters the windows, if it counts; true where one of them says to open.
+    #[inline(always)]
+    pub(super) fn trips(
+        &mut self,
+        config: &Breaker,
+        sent: Sent,
+        outcome: Outcome,
+        now: Instant,
+    ) -> bool {
+        if !enters(config, sent) {
+            return false;
+        }
+        let mut trips = false;
+        for detector in &mut self.detectors {
+            trips |= detector.on_outcome(outcome, now);
+        }
+        trips
+    }
+
+    /// Opens it, for as long as it is its turn.
+    pub(super) fn open(&mut self, config: &Breaker, now: Instant, draw: u64) {
         // Openings are in a row where the breaker was not closed for at least as long as it had
         // been open before.
         let recovered = self.phase == Phase::Closed && now - self.closed_at >= self.open_time;
@@ -257,6 +277,12 @@ fn ramp_time(config: &Breaker) -> Duration {
 
 fn jitter(config: &Breaker, open_time: Duration, draw: u64) -> Duration {
     Duration::from_micros(below(draw, config.open_jitter.of(open_time.as_micros()) + 1))
+}
+
+/// Whether an outcome enters the windows.
+#[inline]
+fn enters(config: &Breaker, sent: Sent) -> bool {
+    !sent.late && counts(config, sent)
 }
 
 fn counts(config: &Breaker, sent: Sent) -> bool {

@@ -53,14 +53,14 @@ impl Rig {
     fn succeed(&mut self, permit: Permit, now: u64) {
         let changes = &mut self.changes;
         let out = &mut |c: Change| changes.push((c.state, c.until));
-        self.breakers.on_success(permit, secs(0), at(now), NO_JITTER, out);
+        self.breakers.on_success(permit, secs(0), at(now), || NO_JITTER, out);
         self.breakers.on_end(permit, at(now));
     }
 
     fn fail(&mut self, permit: Permit, now: u64) {
         let changes = &mut self.changes;
         let out = &mut |c: Change| changes.push((c.state, c.until));
-        self.breakers.on_failure(permit, at(now), NO_JITTER, out);
+        self.breakers.on_failure(permit, at(now), || NO_JITTER, out);
         self.breakers.on_end(permit, at(now));
     }
 
@@ -124,7 +124,7 @@ fn open_jitter_comes_on_top() {
     let open_jitter = Share::ratio(1, 2);
     let mut rig = Rig::new(&[Breaker { trip: vec![Trip::Consecutive(1)], open_jitter, ..rule() }]);
     let permit = rig.send(0);
-    rig.breakers.on_failure(permit, at(0), u64::MAX, &mut |_| {});
+    rig.breakers.on_failure(permit, at(0), || u64::MAX, &mut |_| {});
     assert_eq!(rig.admits(0), Admission::No { until: at(15) });
 }
 
@@ -260,7 +260,7 @@ fn a_slow_probe_is_no_success() {
     let mut rig = Rig::new(&[Breaker { trip: vec![Trip::Consecutive(2), slow], ..rule() }]);
     rig.fail_now(2, 0);
     let probe = rig.send(10);
-    rig.breakers.on_success(probe, secs(3), at(13), NO_JITTER, &mut |_| {});
+    rig.breakers.on_success(probe, secs(3), at(13), || NO_JITTER, &mut |_| {});
     assert_eq!(rig.admits(13), Admission::No { until: at(23) });
 }
 

@@ -15,8 +15,10 @@ pub(super) type Rank = (u64, u64, Duration, Money, usize);
 
 impl Chooser<'_> {
     /// The search among targets of the class's own model, in the policy's order of groups.
+    #[inline(always)]
     pub(super) fn search_groups(&mut self, terms: Terms) -> Option<Found> {
-        let segments = &self.class.equivalent;
+        let class = self.class;
+        let segments = &class.equivalent;
         if self.policy.selection.groups == GroupOrder::Listed || segments.len() < 2 {
             return self.search(segments, terms);
         }
@@ -30,14 +32,14 @@ impl Chooser<'_> {
         terms: Terms,
         rank: fn(&mut Self, &Segment, usize) -> Rank,
     ) -> Option<Found> {
-        let before = self.refusal;
+        let before = *self.refusal;
         let mut last = None;
         while let Some(next) = self.next_ranked(segments, last, rank) {
             last = Some(next);
             let (.., place) = next;
             if let Some(found) = self.search(slice::from_ref(&segments[place]), terms) {
                 // What was refused on the way counts only where nothing is found.
-                self.refusal = before;
+                *self.refusal = before;
                 return Some(found);
             }
         }
@@ -78,7 +80,7 @@ impl Chooser<'_> {
             }
             GroupOrder::LowestLatency => (0, 0, latency(), Money::ZERO, place),
             GroupOrder::Cheapest => {
-                let request = &self.slot().request;
+                let request = &self.slot.request;
                 let costs = targets.map(|target| estimated_cost(request, self.topology, target));
                 (0, 0, Duration::ZERO, costs.min().unwrap_or(Money::MAX), place)
             }
@@ -97,10 +99,14 @@ impl Chooser<'_> {
     }
 
     /// Until when a group lets this request's next attempt not in; `None` where it does.
-    #[inline]
+    #[inline(always)]
     pub(super) fn full_until(&self, group: u8) -> Option<Instant> {
+        if self.class.has_doors { self.door_closed_until(group) } else { None }
+    }
+
+    fn door_closed_until(&self, group: u8) -> Option<Instant> {
         let door = self.class.groups[usize::from(group)].door?;
-        if !door.counts_attempts && self.slots.in_group(self.i, group) > 0 {
+        if !door.counts_attempts && self.tally.in_group(group) > 0 {
             return None;
         }
         let room = self.health.doors.room_at(door.number, self.now);
@@ -108,14 +114,15 @@ impl Chooser<'_> {
     }
 
     /// The eligible targets whose priority is their turn.
-    #[inline]
+    #[inline(always)]
     pub(super) fn of_priority(&self, segment: &Segment, eligible: TargetSet) -> TargetSet {
+        if segment.levels.is_empty() { eligible } else { self.of_level(segment, eligible) }
+    }
+
+    fn of_level(&self, segment: &Segment, eligible: TargetSet) -> TargetSet {
         let levels = &segment.levels;
-        if levels.is_empty() {
-            return eligible;
-        }
         let turn = match self.policy.selection.priority {
-            Priority::ByAttempt => usize::from(self.slot().attempts).min(levels.len() - 1),
+            Priority::ByAttempt => usize::from(self.slot.attempts).min(levels.len() - 1),
             Priority::Highest | Priority::Ignored => 0,
         };
         let from_turn = levels[turn..].iter().chain(levels[..turn].iter().rev());

@@ -1,41 +1,56 @@
 //! The kinds of recovery, each with its own terms for the search.
 
-use super::{Choice, Chooser, Refusal, Return, Terms};
-use crate::Duration;
+use super::{Chooser, Refusal, Return, Terms};
 use crate::config::{FailoverRule, LoopOrder, RecoveryAction, RetryRule, Row, SubstitutionRule};
 use crate::event::StopReason;
 use crate::gates;
 use crate::health::Standstill;
+use crate::slots::{Next, Tried};
+use crate::{Duration, Money};
 
 impl Chooser<'_> {
-    pub(super) fn retry(&mut self, row: Row, index: u32) -> Option<Choice> {
-        let (slot, limits) = (self.slot(), &self.policy.attempts);
-        let (target, group) = (slot.flight.target, slot.flight.group);
-        let tried = self.slots.on_target(self.i, target);
-        let in_a_row = if limits.repick_failed { slot.flight.run } else { tried.attempts };
+    /// The latest target again.
+    #[inline(always)]
+    pub(super) fn retry(&mut self, row: Row, index: u32) -> bool {
+        let (target, group) = (self.slot.flight.target, self.slot.flight.group);
+        let tried = self.tally.on_target(target);
+        let in_a_row = match self.policy.attempts.repick_failed {
+            true => self.slot.flight.run,
+            false => tried.attempts,
+        };
         let once = row.retry == RetryRule::OnceIfIdempotent;
-        if in_a_row >= self.class.groups[usize::from(group)].max_same_target
-            || (once && in_a_row > 1)
-        {
+        let spent = in_a_row >= self.class.groups[usize::from(group)].max_same_target
+            || (once && in_a_row > 1);
+        if spent { self.refuse(StopReason::Attempts) } else { self.retry_again(index, tried) }
+    }
+
+    /// The same where its own attempts are not spent.
+    fn retry_again(&mut self, index: u32, tried: Tried) -> bool {
+        let (target, group) = (self.slot.flight.target, self.slot.flight.group);
+        if self.spent_attempts(group).for_another_on(tried) {
             return self.refuse(StopReason::Attempts);
         }
-        let gate = gates::attempts(limits, self.used(tried, group));
-        self.ask(gate)?;
 
         let needed = self.needed(target);
-        let reserve = self.reserve();
-        let room = self.room(Duration::ZERO);
-        let gate = self.affordable(target, needed + reserve, &room);
-        self.ask(gate)?;
-        let wait = self.wait_before(index, true, needed + reserve);
-        let (wait, honoured) = self.ask(wait)?;
+        let reserve = self.class.reserve(self.slot.attempts == self.slot.flight.run);
+        let nothing_needed = (needed + reserve).is_zero() && self.class.ceiling == Money::MAX;
+        if !(nothing_needed && self.has_room()) {
+            let room = self.room(Duration::ZERO);
+            if let Err(reason) = self.affordable(target, needed + reserve, &room) {
+                return self.refuse(reason);
+            }
+        }
+        let (wait, honoured) = match self.wait_before(index, true, needed + reserve) {
+            Ok(wait) => wait,
+            Err(reason) => return self.refuse(reason),
+        };
 
         if let Some(at) = self.full_until(group) {
             let mut refusal = Refusal::from(StopReason::GroupFull);
             let action = Some(RecoveryAction::Retry);
             refusal.note_return(Return { target, group, action, at }, self.now);
-            self.refusal = self.refusal.and(refusal);
-            return None;
+            self.refusal.add(refusal);
+            return false;
         }
         if let Some(why) = self.standstill(target) {
             let usable = match why {
@@ -47,24 +62,26 @@ impl Chooser<'_> {
             if !usable {
                 let mut refusal = Refusal::from(StopReason::NoEligibleTarget);
                 self.note_standstill(&mut refusal, why, target, group, Some(RecoveryAction::Retry));
-                self.refusal = self.refusal.and(refusal);
-                return None;
+                self.refusal.add(refusal);
+                return false;
             }
         }
-        Some(Choice {
+        self.slot.next = Next {
             target,
             group,
             action: Some(RecoveryAction::Retry),
+            round: self.slot.round,
+            fail_open: self.fail_open,
             wait,
             honoured,
-            round: slot.round,
-            fail_open: self.fail_open,
-        })
+            since: self.now,
+        };
+        true
     }
 
-    pub(super) fn failover(&mut self, row: Row) -> Option<Choice> {
-        let wait = self.failover_wait();
-        let wait = self.ask(wait)?;
+    #[inline(always)]
+    pub(super) fn failover(&mut self, row: Row) -> bool {
+        let Some(wait) = self.failover_wait() else { return false };
         let terms = Terms {
             action: Some(RecoveryAction::Failover),
             rounds: self.rounds(),
@@ -73,52 +90,59 @@ impl Chooser<'_> {
             larger_than: 0,
             wait,
         };
-        let found = self.search_groups(terms)?;
-        Some(self.choice(found, terms))
+        let Some(found) = self.search_groups(terms) else { return false };
+        self.take(found, terms.action, wait);
+        true
     }
 
-    pub(super) fn substitution(&mut self, row: Row) -> Option<Choice> {
-        let wait = self.failover_wait();
-        let wait = self.ask(wait)?;
-        let latest = self.target(self.slot().flight.target);
+    pub(super) fn substitution(&mut self, row: Row) -> bool {
+        let Some(wait) = self.failover_wait() else { return false };
         let terms = Terms {
             action: Some(RecoveryAction::Substitution),
             rounds: self.rounds(),
             latest: false,
             validated: row.substitution == SubstitutionRule::IfApprovedAndValidated,
             larger_than: match row.substitution {
-                SubstitutionRule::LargerWindow => latest.context_tokens,
+                SubstitutionRule::LargerWindow => {
+                    self.target(self.slot.flight.target).context_tokens
+                }
                 _ => 0,
             },
             wait,
         };
-        let found = self.search_substitutes(terms)?;
-        Some(self.choice(found, terms))
+        let Some(found) = self.search_substitutes(terms) else { return false };
+        self.take(found, terms.action, wait);
+        true
     }
 
     /// The whole walk again: every target whose failures allow it, the latest included.
-    pub(super) fn walk(&mut self, row: Row) -> Option<Choice> {
-        let round = self.slot().round.saturating_add(1);
+    pub(super) fn walk(&mut self, row: Row) -> bool {
+        let round = self.slot.round.saturating_add(1);
         if round > self.class.most_same_target {
             return self.refuse(StopReason::Attempts);
         }
-        let again = self.any_target(row, round, u32::from(round - 2))?;
-        Some(Choice { round, ..again })
+        let found = self.any_target(row, round, u32::from(round - 2));
+        if found {
+            self.slot.next.round = round;
+        }
+        found
     }
 
     /// A fresh choice among all targets, the latest included.
-    pub(super) fn free_pick(&mut self, row: Row) -> Option<Choice> {
-        let index = u32::from(self.slot().attempts.saturating_sub(1));
+    pub(super) fn free_pick(&mut self, row: Row) -> bool {
+        let index = u32::from(self.slot.attempts.saturating_sub(1));
         self.any_target(row, self.class.most_same_target, index)
     }
 
-    fn any_target(&mut self, row: Row, rounds: u16, index: u32) -> Option<Choice> {
-        if gates::kind(row, &self.policy.attempts, RecoveryAction::Failover).is_err() {
+    fn any_target(&mut self, row: Row, rounds: u16, index: u32) -> bool {
+        if !gates::allows(row, &self.policy.attempts, RecoveryAction::Failover) {
             return self.retry(row, index);
         }
         // A wait hint is about the latest target only.
-        let wait = self.wait_before(index, false, Duration::ZERO);
-        let (wait, _) = self.ask(wait)?;
+        let wait = match self.wait_before(index, false, Duration::ZERO) {
+            Ok((wait, _)) => wait,
+            Err(reason) => return self.refuse(reason),
+        };
         let terms = Terms {
             action: Some(RecoveryAction::Failover),
             rounds,
@@ -127,23 +151,25 @@ impl Chooser<'_> {
             larger_than: 0,
             wait,
         };
-        let found = self.search_groups(terms)?;
-        if found.target != self.slot().flight.target {
-            return Some(self.choice(found, terms));
+        let Some(found) = self.search_groups(terms) else { return false };
+        if found.target != self.slot.flight.target {
+            self.take(found, terms.action, wait);
+            return true;
         }
-        let before = self.refusal;
-        if let Some(again) = self.retry(row, index) {
-            return Some(again);
+        let before = *self.refusal;
+        if self.retry(row, index) {
+            return true;
         }
         let others = Terms { latest: false, ..terms };
-        let found = self.search_groups(others)?;
+        let Some(found) = self.search_groups(others) else { return false };
         // The latest target's refusal counts only where no other is found.
-        self.refusal = before;
-        Some(self.choice(found, others))
+        *self.refusal = before;
+        self.take(found, terms.action, wait);
+        true
     }
 
     /// A second attempt beside the one in flight, on another target of the class's own model.
-    pub(crate) fn hedge(&mut self) -> Result<Choice, Refusal> {
+    pub(super) fn hedge(&mut self) -> bool {
         let terms = Terms {
             action: Some(RecoveryAction::Hedge),
             rounds: 1,
@@ -152,8 +178,9 @@ impl Chooser<'_> {
             larger_than: 0,
             wait: Duration::ZERO,
         };
-        let found = self.search_groups(terms);
-        found.map(|found| self.choice(found, terms)).ok_or(self.refusal)
+        let Some(found) = self.search_groups(terms) else { return false };
+        self.take(found, terms.action, Duration::ZERO);
+        true
     }
 
     /// Below how many attempts a target may be failed over to.
@@ -162,7 +189,7 @@ impl Chooser<'_> {
         match limits.order {
             _ if limits.repick_failed => u16::MAX,
             LoopOrder::RetryThenFailover | LoopOrder::FailoverThenRetry => 1,
-            LoopOrder::WalkThenRetry => self.slot().round,
+            LoopOrder::WalkThenRetry => self.slot.round,
             LoopOrder::FreePick => self.class.most_same_target,
         }
     }

@@ -1,38 +1,30 @@
-//! The search for the next attempt's target: what is eligible, then what the strategy prefers.
-//! Changes nothing but whose turn it is.
+//! The decision on the next attempt: the gates, then the search for its target, which asks what is
+//! eligible and what the strategy prefers. Changes nothing but whose turn it is, and what the shared
+//! budgets have left.
 
+mod decide;
 mod groups;
 mod kinds;
+mod pick;
 mod room;
 mod search;
 mod substitutes;
 
+use alloc::vec::Vec;
+
+pub(crate) use self::pick::first_of_equals;
 pub(crate) use self::room::{estimated_cost, remaining};
+use crate::budget::Budgets;
 use crate::config::{LoopOrder, Policy, RecoveryAction, Row};
 use crate::event::StopReason;
+use crate::facts::Fact;
 use crate::gates;
 use crate::health::{Health, Standstill};
 use crate::plan::ClassPlan;
-use crate::slots::{Slot, Slots};
+use crate::slots::{Next, Slot, Tally};
 use crate::target::{Target, TargetId, Topology};
 use crate::target_set::TargetSet;
 use crate::{Duration, Instant};
-
-/// An attempt that passed every gate a search can ask.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Choice {
-    pub(crate) target: TargetId,
-    pub(crate) group: u8,
-    /// `None` for the first attempt.
-    pub(crate) action: Option<RecoveryAction>,
-    pub(crate) wait: Duration,
-    /// The wait hint within the wait.
-    pub(crate) honoured: Option<Duration>,
-    /// The round of a repeated walk it belongs to.
-    pub(crate) round: u16,
-    /// Its target is used although it is out of service.
-    pub(crate) fail_open: bool,
-}
 
 /// Why a search found nothing.
 #[derive(Clone, Copy, Debug)]
@@ -65,20 +57,19 @@ impl Refusal {
         self.out_of_service > 0 && self.cooling == self.out_of_service
     }
 
-    /// One refusal for both searches.
-    pub(crate) fn and(self, other: Refusal) -> Refusal {
-        let earliest = match (self.earliest, other.earliest) {
-            (Some(a), Some(b)) => Some(if b.at < a.at { b } else { a }),
-            (a, b) => a.or(b),
-        };
-        Refusal {
-            reason: gates::further(self.reason, other.reason),
-            out_of_service: self.out_of_service.saturating_add(other.out_of_service),
-            cooling: self.cooling.saturating_add(other.cooling),
-            earliest,
+    /// Takes what another search was refused in.
+    pub(crate) fn add(&mut self, other: Refusal) {
+        self.reason = gates::further(self.reason, other.reason);
+        self.out_of_service = self.out_of_service.saturating_add(other.out_of_service);
+        self.cooling = self.cooling.saturating_add(other.cooling);
+        if let Some(back) = other.earliest
+            && self.earliest.is_none_or(|first| back.at < first.at)
+        {
+            self.earliest = Some(back);
         }
     }
 
+    #[inline]
     pub(crate) fn note(&mut self, reason: StopReason) {
         self.reason = gates::further(self.reason, reason);
     }
@@ -98,22 +89,24 @@ impl From<StopReason> for Refusal {
     }
 }
 
-/// All a search may look at.
+/// All a decision may look at. The attempt that it finds it writes to the `next` of the request's slot,
+/// and only says that it has; why it found none it adds to `refusal`, to which a find adds nothing.
 pub(crate) struct Chooser<'a> {
     pub(crate) policy: &'a Policy,
     pub(crate) topology: &'a Topology,
     pub(crate) class: &'a ClassPlan,
     pub(crate) health: &'a mut Health,
-    pub(crate) slots: &'a Slots,
-    /// The request's slot.
-    pub(crate) i: usize,
+    pub(crate) budgets: &'a mut Budgets,
+    pub(crate) facts: &'a mut Option<Vec<Fact>>,
+    pub(crate) slot: &'a mut Slot,
+    pub(crate) tally: Tally<'a>,
     pub(crate) now: Instant,
-    /// Targets a shared budget denied in this decision.
-    pub(crate) denied: TargetSet,
+    /// Targets a shared budget denied in this decision, if any.
+    pub(crate) denied: Option<TargetSet>,
     /// Use targets that are out of service, unless only an operator may put them back.
     pub(crate) fail_open: bool,
     /// Why nothing was found so far.
-    pub(crate) refusal: Refusal,
+    pub(crate) refusal: &'a mut Refusal,
 }
 
 /// Which targets one search considers, beyond the eligibility every attempt needs.
@@ -139,12 +132,12 @@ struct Found {
     panic: bool,
 }
 
-impl<'a> Chooser<'a> {
+impl Chooser<'_> {
     /// The first attempt: of the class's own model, else of an approved substitute.
     ///
     /// No estimate can refuse it: a cold prior would refuse every request, and nothing would ever
     /// be learned that could correct it.
-    pub(crate) fn first(&mut self) -> Result<Choice, Refusal> {
+    fn first(&mut self) -> bool {
         let terms = Terms {
             action: None,
             rounds: 1,
@@ -153,90 +146,89 @@ impl<'a> Chooser<'a> {
             larger_than: 0,
             wait: Duration::ZERO,
         };
-        if let Some(found) = self.first_of_equals() {
-            return Ok(self.choice(found, terms));
-        }
+        let before = *self.refusal;
         let mut found = self.search_groups(terms);
         if found.is_none() && self.policy.attempts.allow_substitution {
             found = self.search_substitutes(terms);
         }
-        found.map(|found| self.choice(found, terms)).ok_or(self.refusal)
+        let Some(found) = found else { return false };
+        *self.refusal = before;
+        self.take(found, None, Duration::ZERO);
+        true
     }
 
     /// A recovery of this kind after the latest attempt failed with a class of this row.
-    pub(crate) fn recovery(&mut self, action: RecoveryAction, row: Row) -> Result<Choice, Refusal> {
-        gates::kind(row, &self.policy.attempts, action)?;
-        let choice = match (action, self.policy.attempts.order) {
+    #[inline(always)]
+    fn recovery(&mut self, action: RecoveryAction, row: Row) -> bool {
+        match (action, self.policy.attempts.order) {
             (RecoveryAction::Retry, LoopOrder::WalkThenRetry) => self.walk(row),
             (RecoveryAction::Retry, LoopOrder::FreePick) => self.free_pick(row),
             (RecoveryAction::Retry, _) => {
-                self.retry(row, u32::from(self.slot().flight.run.saturating_sub(1)))
+                self.retry(row, u32::from(self.slot.flight.run.saturating_sub(1)))
             }
             (RecoveryAction::Failover, _) => self.failover(row),
             (RecoveryAction::Substitution, _) => self.substitution(row),
-            (RecoveryAction::Hedge, _) => None,
-        };
-        choice.ok_or(self.refusal)
+            (RecoveryAction::Hedge, _) => self.hedge(),
+        }
     }
 
     /// An attempt that starts when the first target returns, if that still fits.
-    pub(crate) fn wait_for(&mut self, back: Return) -> Result<Choice, StopReason> {
+    fn wait_for(&mut self, back: Return) -> bool {
         let wait = back.at.since(self.now);
         let needed = match back.action {
             None => Duration::ZERO,
             Some(_) => self.needed(back.target),
         };
-        self.affordable(back.target, needed, &self.room(wait))?;
-        Ok(Choice {
+        let affordable = self.affordable(back.target, needed, &self.room(wait));
+        if let Err(reason) = affordable {
+            return self.refuse(reason);
+        }
+        self.slot.next = Next {
             target: back.target,
             group: back.group,
             action: back.action,
+            round: self.slot.round,
+            fail_open: false,
             wait,
             honoured: None,
-            round: self.slot().round,
-            fail_open: false,
-        })
+            since: self.now,
+        };
+        true
     }
 
     /// Whether an attempt planned for now may still be sent.
-    pub(crate) fn usable(&self, target: TargetId, group: u8) -> bool {
+    #[inline]
+    pub(crate) fn usable(&self, target: TargetId, group: u8, fail_open: bool) -> bool {
         let in_service = match self.standstill(target) {
             None => true,
             Some(Standstill::Operator) => false,
-            Some(Standstill::Until(_)) => self.fail_open,
+            Some(Standstill::Until(_)) => fail_open,
         };
-        in_service
-            && self.full_until(group).is_none()
-            && !remaining(self.slot(), self.now).is_zero()
+        in_service && self.full_until(group).is_none() && !remaining(self.slot, self.now).is_zero()
     }
 
-    fn choice(&self, found: Found, terms: Terms) -> Choice {
-        Choice {
+    /// What was found is the next attempt.
+    #[inline(always)]
+    fn take(&mut self, found: Found, action: Option<RecoveryAction>, wait: Duration) {
+        self.slot.next = Next {
             target: found.target,
             group: found.group,
-            action: terms.action,
-            wait: terms.wait,
-            honoured: None,
-            round: self.slot().round,
+            action,
+            round: self.slot.round,
             fail_open: self.fail_open || found.panic,
-        }
+            wait,
+            honoured: None,
+            since: self.now,
+        };
     }
 
-    /// What a gate answers, its refusal noted.
-    fn ask<T>(&mut self, answer: Result<T, StopReason>) -> Option<T> {
-        answer.map_err(|reason| self.refusal.note(reason)).ok()
-    }
-
-    fn refuse(&mut self, reason: StopReason) -> Option<Choice> {
+    #[inline]
+    fn refuse(&mut self, reason: StopReason) -> bool {
         self.refusal.note(reason);
-        None
+        false
     }
 
-    fn slot(&self) -> &'a Slot {
-        &self.slots[self.i]
-    }
-
-    fn target(&self, id: TargetId) -> &'a Target {
+    fn target(&self, id: TargetId) -> &Target {
         &self.topology.targets[usize::from(id.0)]
     }
 }

@@ -23,28 +23,28 @@ pub(super) struct Room {
 }
 
 impl Chooser<'_> {
-    /// The part of the time left that a retry of the latest target may not use: kept from the
-    /// first target only, and only where there is somewhere to go.
-    pub(crate) fn reserve(&self) -> Duration {
-        let slot = self.slot();
-        let on_first = slot.attempts > 0 && slot.attempts == slot.flight.run;
-        if on_first && self.class.has_alternative {
-            self.policy.envelope.reserve_for_failover
-        } else {
-            Duration::ZERO
-        }
+    /// Whether there is room for an attempt now at every target, as far as neither estimates nor
+    /// money decide.
+    #[inline(always)]
+    pub(super) fn has_room(&self) -> bool {
+        let (slot, envelope) = (&*self.slot, &self.policy.envelope);
+        let remaining = remaining(slot, self.now);
+        !remaining.is_zero()
+            && remaining >= envelope.min_useful
+            && envelope.max_added_latency.is_none_or(|most| self.now.since(slot.arrived) <= most)
     }
 
     /// The room for a hedge, which leaves the attempt beside it what that may cost.
     pub(super) fn room_beside(&self) -> Room {
-        let slot = self.slot();
+        let slot = &*self.slot;
         let at_stake = estimated_cost(&slot.request, self.topology, slot.flight.target);
         Room { at_stake, ..self.room(Duration::ZERO) }
     }
 
     /// The room for an attempt that is sent after this wait.
+    #[inline(always)]
     pub(super) fn room(&self, wait: Duration) -> Room {
-        let slot = self.slot();
+        let slot = &*self.slot;
         let envelope = &self.policy.envelope;
         let added = (self.now + wait).since(slot.arrived);
         // What is estimated is the whole attempt; of a first output it is asked that it can be.
@@ -56,19 +56,19 @@ impl Chooser<'_> {
             min_useful: if slot.attempts == 0 { Duration::ZERO } else { envelope.min_useful },
             others,
             at_stake: Money::ZERO,
-            tokens: u64::from(slot.request.input_tokens)
-                + u64::from(slot.request.max_output_tokens),
+            tokens: tokens(slot),
         }
     }
 
     /// Whether an attempt on this target fits the room.
+    #[inline(always)]
     pub(super) fn affordable(&self, target: TargetId, needed: Duration, room: &Room) -> Gate {
         gates::time(room.total_left, needed, room.min_useful)?;
         room.others?;
         if self.class.ceiling == Money::MAX {
             return Ok(());
         }
-        let slot = self.slot();
+        let slot = &*self.slot;
         let cost = estimated_cost(&slot.request, self.topology, target);
         gates::cost(slot.spent + slot.presumed + room.at_stake, cost, self.class.ceiling)
     }
@@ -80,7 +80,7 @@ impl Chooser<'_> {
         heeds_hint: bool,
         needed: Duration,
     ) -> Result<(Duration, Option<Duration>), StopReason> {
-        let slot = self.slot();
+        let slot = &*self.slot;
         let draw = mix::draw(slot.request.salt, Draw::Jitter, u64::from(slot.attempts));
         let delay = backoff::delay(&self.policy.backoff, index, slot.previous_wait, draw);
         let hint = match self.policy.retry_after.source {
@@ -88,6 +88,14 @@ impl Chooser<'_> {
             RetryAfterSource::Latest => slot.lapse.hint,
             RetryAfterSource::First => slot.first_hint,
         };
+        // Nearly always nothing asks for more than the backoff, and that leaves time enough under
+        // the closest limit of all.
+        let envelope = &self.policy.envelope;
+        let rest = remaining(slot, self.now).saturating_sub(delay);
+        let least = envelope.min_useful.max(needed + Duration::from_micros(1));
+        if hint.is_none() && envelope.max_added_latency.is_none() && rest >= least {
+            return Ok((delay, None));
+        }
         let (in_time, in_latency) = self.longest_wait(needed);
         let longest = in_time.min(in_latency);
         match backoff::wait(&self.policy.retry_after, delay, hint, heeds_hint, longest) {
@@ -98,18 +106,30 @@ impl Chooser<'_> {
         }
     }
 
-    pub(super) fn failover_wait(&self) -> Result<Duration, StopReason> {
-        if !self.policy.backoff.before_failover {
-            return Ok(Duration::ZERO);
+    /// The wait before a recovery at another target; `None` where it does not fit.
+    #[inline(always)]
+    pub(super) fn failover_wait(&mut self) -> Option<Duration> {
+        match self.policy.backoff.before_failover {
+            true => self.wait_before_failover(),
+            false => Some(Duration::ZERO),
         }
-        let index = u32::from(self.slot().attempts.saturating_sub(1));
-        self.wait_before(index, false, Duration::ZERO).map(|(wait, _)| wait)
+    }
+
+    fn wait_before_failover(&mut self) -> Option<Duration> {
+        let index = u32::from(self.slot.attempts.saturating_sub(1));
+        match self.wait_before(index, false, Duration::ZERO) {
+            Ok((wait, _)) => Some(wait),
+            Err(reason) => {
+                self.refusal.note(reason);
+                None
+            }
+        }
     }
 
     /// The longest wait that leaves more than `needed` of the time, and that the added-latency
     /// budget still covers.
     pub(super) fn longest_wait(&self, needed: Duration) -> (Duration, Duration) {
-        let slot = self.slot();
+        let slot = &*self.slot;
         let envelope = &self.policy.envelope;
         let least = envelope.min_useful.max(needed + Duration::from_micros(1));
         let total = match self.policy.timeouts.total_covers {
@@ -145,14 +165,16 @@ impl Chooser<'_> {
     pub(super) fn expected(&mut self, target: TargetId) -> Duration {
         let prior = self.policy.envelope.estimate.prior;
         let prior = prior.unwrap_or(self.target(target).prior_latency);
-        let class = self.slot().request.class;
-        self.health.estimates.expected(class, target, prior, self.now)
+        let class = self.slot.request.class;
+        let estimates = self.health.estimates.as_mut().expect("kept where a decision asks");
+        estimates.expected(class, target, prior, self.now)
     }
 }
 
 /// Time left to a request; [`Duration::MAX`] for no limit.
+#[inline]
 pub(crate) fn remaining(slot: &Slot, now: Instant) -> Duration {
-    left(slot.deadline.min(slot.policy_deadline).min(slot.first_output_by), now)
+    left(slot.ends, now)
 }
 
 /// Time left for the whole at the moment an attempt is sent after this wait.
@@ -163,6 +185,19 @@ fn total_left(slot: &Slot, timeouts: &Timeouts, now: Instant, wait: Duration) ->
         TotalCovers::AttemptsOnly => now,
     };
     left(slot.deadline, send).min(left(slot.policy_deadline, paid))
+}
+
+impl Slot {
+    /// Random bits for whether a ramping breaker admits the next attempt.
+    pub(super) fn ramp_draw(&self) -> u64 {
+        mix::draw(self.request.salt, Draw::Ramp, u64::from(self.attempts))
+    }
+}
+
+/// What must fit the context window of a target.
+#[inline(always)]
+pub(super) fn tokens(slot: &Slot) -> u64 {
+    u64::from(slot.request.input_tokens) + u64::from(slot.request.max_output_tokens)
 }
 
 /// The most one attempt of a request may cost at a target.

@@ -1,119 +1,189 @@
 //! The search itself: eligibility target by target, then the strategy's choice.
 
-use super::room::{Room, estimated_cost, remaining};
+use super::pick::Ground;
+use super::room::{Room, tokens};
 use super::{Chooser, Found, Refusal, Return, Terms};
-use crate::config::{RecoveryAction, Sticky};
+use crate::config::RecoveryAction;
 use crate::event::StopReason;
-use crate::gates::{self, Gate, Used};
+use crate::gates::{self, Gate, Spent, Used};
 use crate::health::Standstill;
-use crate::mix::{self, Draw};
 use crate::plan::Segment;
-use crate::select;
 use crate::slots::Tried;
 use crate::target::TargetId;
 use crate::target_set::TargetSet;
-use crate::{Duration, Instant, Money};
+use crate::{Duration, Instant};
 
 impl Chooser<'_> {
     /// The best eligible target of the first segment that has one; else the refusal says why
     /// there is none.
     pub(super) fn search(&mut self, segments: &[Segment], terms: Terms) -> Option<Found> {
-        let mut refusal = Refusal::from(StopReason::NoEligibleTarget);
+        match self.next_in_order(segments, terms) {
+            Some(found) => Some(found),
+            None => self.search_each(segments, terms),
+        }
+    }
+
+    #[inline(never)]
+    fn search_each(&mut self, segments: &[Segment], terms: Terms) -> Option<Found> {
         let room = match terms.action {
             Some(RecoveryAction::Hedge) => self.room_beside(),
             _ => self.room(terms.wait),
         };
         for segment in segments {
-            let group = segment.group;
-            let full = self.full_until(group);
-            let panic = self.panics(segment);
+            let most = self.most_on_one(segment, terms);
             let mut eligible = TargetSet::EMPTY;
+            let mut any = false;
             for target in segment.targets.iter().copied() {
-                let tried = self.slots.on_target(self.i, target);
-                if self.barred(target, group, tried, terms, room.tokens) {
-                    continue;
-                }
-                if let Err(reason) = self.passes(target, group, tried, terms, &room) {
-                    refusal.note(reason);
-                    continue;
-                }
-                if let Some(why) = self.standstill(target) {
-                    let ignored = (self.fail_open || panic) && why != Standstill::Operator;
-                    if !ignored {
-                        self.note_standstill(&mut refusal, why, target, group, terms.action);
-                        continue;
-                    }
-                }
-                if let Some(at) = full {
-                    refusal.note(StopReason::GroupFull);
-                    refusal.note_return(self.back(target, group, terms.action, at), self.now);
+                let tried = self.tally.on_target(target);
+                if self.was_tried_enough(target, tried, most, terms)
+                    || !self.is_open(segment, target, tried, &terms, &room)
+                {
                     continue;
                 }
                 if segment.takes_first {
-                    return Some(Found { target, group, panic });
+                    return Some(self.found(segment, target));
                 }
                 eligible.insert(target);
+                any = true;
             }
-            if !eligible.is_empty() {
+            if any {
                 let eligible = self.of_priority(segment, eligible);
-                return Some(Found { target: self.pick(segment, eligible), group, panic });
+                let target = self.pick(segment, eligible);
+                return Some(self.found(segment, target));
             }
         }
-        self.refusal = self.refusal.and(refusal);
+        self.note_refusals(segments, terms, &room);
         None
     }
 
-    /// What [`search`](Chooser::search) finds for a first attempt where nothing but the strategy
-    /// tells the targets of the first group apart: all are well, the prompt fits each, and so does
-    /// its price. The common case, answered without a look at each; `None` says nothing.
-    pub(super) fn first_of_equals(&mut self) -> Option<Found> {
-        let (slot, segment) = (self.slot(), self.class.equivalent.first()?);
-        let request = &slot.request;
-        let tokens = u64::from(request.input_tokens) + u64::from(request.max_output_tokens);
-        let most = || segment.dearest.bill(request.input_tokens, 0, request.max_output_tokens);
-        let added = self.now.since(slot.arrived);
-        let alike = segment.plain
-            && tokens < u64::from(segment.smallest_window)
-            && (self.class.ceiling == Money::MAX || most() <= self.class.ceiling)
-            && self.health.all_well(segment.set)
-            && !remaining(slot, self.now).is_zero()
-            && gates::added_latency(added, self.policy.envelope.max_added_latency).is_ok();
-        if !alike {
+    /// What is found where the gates say the same of all targets and the first that may be tried is
+    /// the choice: the first that was not tried enough, if it is well. `None` says nothing.
+    #[inline(always)]
+    fn next_in_order(&self, segments: &[Segment], terms: Terms) -> Option<Found> {
+        let (class, slot) = (self.class, &*self.slot);
+        let in_order = class.in_order
+            && tokens(slot) <= u64::from(class.smallest_window)
+            && terms.larger_than < class.smallest_window
+            && !terms.validated
+            && !self.fail_open
+            && self.denied.is_none()
+            && slot.attempts < self.policy.attempts.max.min(slot.request.left.attempts)
+            && terms.wait.is_zero()
+            && self.has_room();
+        if !in_order {
             return None;
         }
-        let target = match segment.takes_first {
-            true => segment.targets[0],
-            false => self.pick(segment, self.of_priority(segment, segment.set)),
-        };
-        Some(Found { target, group: segment.group, panic: false })
+        for segment in segments {
+            let most = self.most_on_one(segment, terms);
+            for target in segment.targets.iter().copied() {
+                if !self.was_tried_enough(target, self.tally.on_target(target), most, terms) {
+                    let found = Found { target, group: segment.group, panic: false };
+                    return self.health.is_well(target).then_some(found);
+                }
+            }
+        }
+        None
     }
 
-    /// Not considered in this search at all.
-    fn barred(&self, target: TargetId, group: u8, tried: Tried, terms: Terms, tokens: u64) -> bool {
-        let slot = self.slot();
-        let facts = self.target(target);
-        let window = facts.context_tokens;
-        let own = self.class.groups[usize::from(group)].max_same_target;
-        tried.attempts >= terms.rounds
-            || (tried.attempts >= own && terms.rounds != u16::MAX)
+    #[inline(always)]
+    fn found(&self, segment: &Segment, target: TargetId) -> Found {
+        Found { target, group: segment.group, panic: self.panics(segment) }
+    }
+
+    /// Whether a target may have the attempt, as far as it is not what was tried before that speaks
+    /// against it. Why not is nobody's concern as long as another may.
+    #[inline(never)]
+    fn is_open(
+        &mut self,
+        segment: &Segment,
+        target: TargetId,
+        tried: Tried,
+        terms: &Terms,
+        room: &Room,
+    ) -> bool {
+        !self.is_out_of_question(segment, target, terms, room)
+            && !self.spent_attempts(segment.group).for_another_on(tried)
+            && self.fits(target, terms, room).is_ok()
+            && self.standstill(target).is_none_or(|why| self.ignores(why, segment))
+            && self.full_until(segment.group).is_none()
+    }
+
+    /// Nothing was found: what speaks against each target.
+    #[inline(never)]
+    fn note_refusals(&mut self, segments: &[Segment], terms: Terms, room: &Room) {
+        let mut refusal = Refusal::from(StopReason::NoEligibleTarget);
+        for segment in segments {
+            let group = segment.group;
+            let most = self.most_on_one(segment, terms);
+            let spent = self.spent_attempts(group);
+            for target in segment.targets.iter().copied() {
+                let tried = self.tally.on_target(target);
+                if self.was_tried_enough(target, tried, most, terms)
+                    || self.is_out_of_question(segment, target, &terms, room)
+                {
+                    continue;
+                }
+                if spent.for_another_on(tried) {
+                    refusal.note(StopReason::Attempts);
+                } else if let Err(reason) = self.fits(target, &terms, room) {
+                    refusal.note(reason);
+                } else if let Some(why) = self.standstill(target)
+                    && !self.ignores(why, segment)
+                {
+                    self.note_standstill(&mut refusal, why, target, group, terms.action);
+                } else if let Some(at) = self.full_until(group) {
+                    refusal.note(StopReason::GroupFull);
+                    refusal.note_return(self.back(target, group, terms.action, at), self.now);
+                }
+            }
+        }
+        self.refusal.add(refusal);
+    }
+
+    /// Whether a target is used in spite of what is known against it.
+    fn ignores(&self, why: Standstill, segment: &Segment) -> bool {
+        (self.fail_open || self.panics(segment)) && why != Standstill::Operator
+    }
+
+    /// Whether what was tried before keeps a target out of a search altogether.
+    #[inline(always)]
+    fn was_tried_enough(&self, target: TargetId, tried: Tried, most: u16, terms: Terms) -> bool {
+        let slot = &*self.slot;
+        tried.attempts >= most
             || (tried.excluded && !self.policy.attempts.repick_failed)
             || (!terms.latest && slot.attempts > 0 && target == slot.flight.target)
-            || (window != u32::MAX && tokens > u64::from(window))
-            || window <= terms.larger_than
-            || (terms.validated && !self.class.validated.contains(target))
-            || self.denied.contains(target)
     }
 
-    /// The budgets of gate 4, for one candidate.
-    fn passes(
-        &mut self,
+    /// Whether anything else does.
+    #[inline(always)]
+    fn is_out_of_question(
+        &self,
+        segment: &Segment,
         target: TargetId,
-        group: u8,
-        tried: Tried,
-        terms: Terms,
+        terms: &Terms,
         room: &Room,
-    ) -> Gate {
-        gates::attempts(&self.policy.attempts, self.used(tried, group))?;
+    ) -> bool {
+        let smallest = segment.smallest_window;
+        let all_fit = room.tokens <= u64::from(smallest) && terms.larger_than < smallest;
+        (!all_fit && too_small(self.target(target).context_tokens, terms, room.tokens))
+            || (terms.validated && !self.class.validated.contains(target))
+            || self.denied.as_ref().is_some_and(|denied| denied.contains(target))
+    }
+
+    /// With how many attempts on it a target of a segment is out of a search.
+    #[inline]
+    fn most_on_one(&self, segment: &Segment, terms: Terms) -> u16 {
+        match terms.rounds {
+            // Every group allows one.
+            1 => 1,
+            u16::MAX => u16::MAX,
+            rounds => rounds.min(self.class.groups[usize::from(segment.group)].max_same_target),
+        }
+    }
+
+    /// Gate 4 for one candidate: time and money.
+    #[inline(always)]
+    fn fits(&mut self, target: TargetId, terms: &Terms, room: &Room) -> Gate {
         let needed = match terms.action {
             None => Duration::ZERO,
             Some(_) => self.needed(target),
@@ -121,69 +191,50 @@ impl Chooser<'_> {
         self.affordable(target, needed, room)
     }
 
-    pub(super) fn used(&self, tried: Tried, group: u8) -> Used {
-        Used {
-            total: self.slot().attempts,
-            brought: self.slot().request.left.attempts,
-            on_target: tried.attempts,
-            in_group: self.slots.in_group(self.i, group),
+    /// What the request has left of its attempts, for candidates of a group.
+    #[inline(always)]
+    pub(super) fn spent_attempts(&self, group: u8) -> Spent {
+        let limits = &self.policy.attempts;
+        let used = Used {
+            total: self.slot.attempts,
+            brought: self.slot.request.left.attempts,
+            in_group: self.tally.in_group(group),
             most_in_group: self.class.groups[usize::from(group)].max,
-            in_first_group: self.slots.in_group(self.i, 0),
+            in_first_group: self.tally.in_group(0),
             first_group: group == 0,
-        }
+        };
+        gates::attempts(limits, used)
     }
 
     /// Too much of the group is out of service for its health to be believed.
+    #[inline(always)]
     fn panics(&self, segment: &Segment) -> bool {
+        self.policy.selection.panic_threshold != crate::Share::ONE && self.is_mostly_out(segment)
+    }
+
+    fn is_mostly_out(&self, segment: &Segment) -> bool {
         let threshold = self.policy.selection.panic_threshold;
-        if threshold == crate::Share::ONE {
-            return false;
-        }
         let out = |target: &&TargetId| self.standstill(**target).is_some();
         let count = segment.targets.iter().filter(out).count();
         crate::Share::ratio(count as u64, segment.targets.len() as u64) > threshold
     }
 
+    #[inline(never)]
     fn pick(&mut self, segment: &Segment, eligible: TargetSet) -> TargetId {
-        let slot = self.slot();
-        let (request, topology) = (&slot.request, self.topology);
-        if self.policy.selection.sticky == Sticky::Session {
-            // The highest of the session's draws: other targets coming or going move nothing.
-            let targets = segment.targets.iter().zip(&segment.anchors);
-            let (target, _) = targets
-                .filter(|(target, _)| eligible.contains(**target))
-                .max_by_key(|(_, anchor)| mix::draw(request.session, Draw::Sticky, **anchor))
-                .expect("one of the targets is eligible");
-            return *target;
-        }
-        let choice = select::Choice {
-            order: &segment.targets,
-            eligible,
-            targets: &topology.targets,
-            outcomes: &self.health.outcomes,
-            load: &self.health.load,
-            cost: |target| estimated_cost(request, topology, target),
-            turn: &mut self.health.turns[segment.turn],
-            draw: || mix::draw(request.salt, Draw::Choice, slot.attempts.into()),
+        let ground = Ground {
+            policy: self.policy,
+            topology: self.topology,
+            segment,
+            slot: self.slot,
             now: self.now,
         };
-        select::pick(segment.strategy, choice).expect("one of the targets is eligible")
+        ground.pick(self.health, |target| eligible.contains(target))
     }
 
     /// Why a target may not get this attempt now; `None` where it may.
-    #[inline]
+    #[inline(always)]
     pub(super) fn standstill(&self, target: TargetId) -> Option<Standstill> {
-        match self.health.is_well(target) {
-            true => None,
-            false => self.looked_into(target),
-        }
-    }
-
-    /// The same of a target against which something is known.
-    fn looked_into(&self, target: TargetId) -> Option<Standstill> {
-        let slot = self.slot();
-        let draw = mix::draw(slot.request.salt, Draw::Ramp, u64::from(slot.attempts));
-        self.health.standstill(target, self.now, draw)
+        self.health.standstill(target, self.now, || self.slot.ramp_draw())
     }
 
     pub(super) fn note_standstill(
@@ -213,8 +264,13 @@ impl Chooser<'_> {
         action: Option<RecoveryAction>,
         at: Instant,
     ) -> Return {
-        let again = action.is_some() && target == self.slot().flight.target;
+        let again = action.is_some() && target == self.slot.flight.target;
         let action = if again { Some(RecoveryAction::Retry) } else { action };
         Return { target, group, action, at }
     }
+}
+
+/// Whether the prompt does not fit this window, or the search asks for a larger one.
+fn too_small(window: u32, terms: &Terms, tokens: u64) -> bool {
+    (window != u32::MAX && tokens > u64::from(window)) || window <= terms.larger_than
 }

@@ -10,7 +10,8 @@ use crate::{Duration, Money};
 impl Chooser<'_> {
     /// The search among approved models, in the policy's order.
     pub(super) fn search_substitutes(&mut self, terms: Terms) -> Option<Found> {
-        let segments = &self.class.substitutes;
+        let class = self.class;
+        let segments = &class.substitutes;
         if self.policy.selection.substitutes == SubstituteOrder::Listed || segments.len() < 2 {
             return self.search(segments, terms);
         }
@@ -23,11 +24,11 @@ impl Chooser<'_> {
         if self.policy.selection.substitutes != SubstituteOrder::Ranked {
             return (broken, 0, Duration::ZERO, Money::ZERO, place);
         }
-        let request = &self.slot().request;
+        let request = self.slot.request;
         let (mut latency, mut cost) = (Duration::MAX, Money::MAX);
         for target in segment.targets.iter().copied() {
             latency = latency.min(self.expected(target));
-            cost = cost.min(estimated_cost(request, self.topology, target));
+            cost = cost.min(estimated_cost(&request, self.topology, target));
         }
         let failed = self.health.failed_tasks(&segment.targets, self.now);
         (broken, failed, latency, cost, place)

@@ -3,18 +3,20 @@
 use alloc::vec::Vec;
 
 use super::Router;
-use super::results::{attempt_due, due};
-use crate::Instant;
-use crate::config::Streaming;
+use super::results::{due, in_flight_due};
+use crate::config::{FirstToken, Streaming};
 use crate::event::{
     Action, AttemptRef, Decision, Left, Outcome, Request, RequestRef, StopReason, Terminal,
 };
 use crate::facts::Fact;
 use crate::outcome::{Answer, Failure, FailureClass, Phase, Usage};
-use crate::slots::{Lapse, Stage};
+use crate::slots::{Lapse, Slot, Stage};
+use crate::target::TargetId;
+use crate::{Duration, Instant};
 
 impl Router {
-    pub(super) fn on_arrived(&mut self, request: Request, out: &mut Vec<Action>) {
+    #[inline(always)]
+    pub(super) fn on_arrived(&mut self, request: &Request, out: &mut Vec<Action>) {
         assert!(
             usize::from(request.class.0) < self.classes.len(),
             "a request names a route class of the topology"
@@ -25,52 +27,71 @@ impl Router {
             "a request names a tenant of the topology"
         );
         let class = &self.classes[usize::from(request.class.0)];
+        let looks_up = class.looks_up && request.tries.resent();
         let i = self.slots.open(request, class, self.now);
-        match self.class(i).looks_up && request.tries.resent() {
+        match looks_up {
             true => self.look_up(i, out),
             false => self.start(i, out),
         }
     }
 
+    #[inline(never)]
     pub(super) fn on_headers(&mut self, attempt: AttemptRef) {
         let Some(i) = self.slots.find_attempt(attempt) else { return };
         let flight = &mut self.slots[i].flight;
-        flight.phase = flight.phase.max(Phase::BeforeOutput);
+        if flight.phase == Phase::BeforeHeaders {
+            flight.phase = Phase::BeforeOutput;
+            if self.policy.timeouts.first_token_means == FirstToken::Headers {
+                flight.due = flight.limit;
+            }
+        }
     }
 
+    #[inline(always)]
     pub(super) fn on_first_output(&mut self, attempt: AttemptRef, out: &mut Vec<Action>) {
         let Some(i) = self.slots.find_attempt(attempt) else { return };
         if self.slots[i].flight.phase == Phase::AfterOutput {
             return;
         }
         self.succeeded(i, out);
-        let pass_through = self.policy.streaming == Streaming::PassThrough;
-        let wins = self.slots[i].request.streamed && pass_through;
+        let slot = &self.slots[i];
+        let wins = slot.request.streamed && self.policy.streaming == Streaming::PassThrough;
         if wins {
             self.note_hedge_delay(i);
         }
+        let now = self.now;
+        let silence = self.policy.timeouts.idle_stream.unwrap_or(Duration::MAX);
         let slot = &mut self.slots[i];
         slot.flight.phase = Phase::AfterOutput;
-        slot.flight.progress = self.now;
         if wins {
             slot.hedge_at = Instant::FAR_FUTURE;
             slot.flight.committed = true;
             slot.first_output_by = Instant::FAR_FUTURE;
+            slot.note_end();
             // Nothing can follow it now, so that a reserve for what follows is pointless.
             let own = self.policy.timeouts.attempt;
             slot.flight.limit = own.map_or(Instant::FAR_FUTURE, |own| slot.flight.sent + own);
             out.push(Action::Release(attempt));
             self.drop_rival(i, None, out);
         }
-        self.arm(i, out);
+        let slot = &mut self.slots[i];
+        slot.flight.due = slot.flight.limit.min(now + silence);
+        let due = in_flight_due(slot);
+        slot.arm_for(i, due, out);
     }
 
+    #[inline(always)]
     pub(super) fn on_progress(&mut self, attempt: AttemptRef, at: Instant) {
         let Some(i) = self.slots.find_attempt(attempt) else { return };
         let flight = &mut self.slots[i].flight;
-        flight.progress = flight.progress.max(at.min(self.now));
+        if flight.phase == Phase::AfterOutput {
+            let silence = self.policy.timeouts.idle_stream.unwrap_or(Duration::MAX);
+            // What was seen before was seen later, perhaps.
+            flight.due = flight.due.max(flight.limit.min(at.min(self.now) + silence));
+        }
     }
 
+    #[inline(always)]
     pub(super) fn on_ended(
         &mut self,
         attempt: AttemptRef,
@@ -88,20 +109,23 @@ impl Router {
             let lapse = Lapse::new(FailureClass::ContractFailure);
             return self.fail(i, lapse, out);
         }
-        let target = self.slots[i].flight.target;
+        let Slot { flight, request, .. } = &self.slots[i];
+        let (target, tenant) = (flight.target, request.tenant);
         self.health.on_contract(target, false, self.now);
-        let tenant = self.slots[i].request.tenant;
         self.budgets.on_outcome(target, tenant, false);
         self.publish(|| Fact::Answered { target, tenant });
         self.close_attempt(i);
         if !self.slots[i].flight.committed {
             out.push(Action::Release(attempt));
         }
+        self.drop_rival(i, None, out);
+        let slot = &self.slots[i];
         let outcome = match answer {
             Answer::Refusal => Outcome::Refused(attempt.number),
             Answer::Valid | Answer::Invalid => Outcome::Answered(attempt.number),
         };
-        let slot = &self.slots[i];
+        let request = slot.request_ref(i);
+        let class = &self.classes[usize::from(slot.request.class.0)];
         let result = Terminal {
             id: slot.request.id,
             outcome,
@@ -112,15 +136,17 @@ impl Router {
             retry_after: None,
             attempts: slot.attempts - slot.unsent,
             cost: slot.spent,
-            disclosed: self.class(i).disclosed.contains(target),
+            disclosed: class.must_disclose(target),
         };
-        self.finish(i, result, out);
+        out.push(Action::Finish { request, result });
+        self.slots.close(i);
     }
 
+    #[inline(always)]
     pub(super) fn on_failed(
         &mut self,
         attempt: AttemptRef,
-        failure: Failure,
+        failure: &Failure,
         out: &mut Vec<Action>,
     ) {
         let Some(i) = self.slots.find_attempt(attempt) else { return };
@@ -138,6 +164,7 @@ impl Router {
         self.fail(i, lapse, out);
     }
 
+    #[inline(never)]
     pub(super) fn on_used_below(&mut self, attempt: AttemptRef, calls: u16) {
         let Some(i) = self.slots.find_attempt(attempt) else { return };
         let left = &mut self.slots[i].request.left.attempts;
@@ -147,6 +174,7 @@ impl Router {
         }
     }
 
+    #[inline(never)]
     pub(super) fn on_not_sent(&mut self, attempt: AttemptRef, out: &mut Vec<Action>) {
         let Some(i) = self.slots.find_attempt(attempt) else { return };
         self.slots[i].unsent += 1;
@@ -155,6 +183,7 @@ impl Router {
         self.over(i, out);
     }
 
+    #[inline(always)]
     pub(super) fn on_timer(&mut self, request: RequestRef, epoch: u32, out: &mut Vec<Action>) {
         let Some(i) = self.slots.find(request) else { return };
         let slot = &mut self.slots[i];
@@ -162,19 +191,21 @@ impl Router {
             return;
         }
         slot.armed = Instant::FAR_FUTURE;
-        if self.now < due(&self.slots[i], &self.policy.timeouts) {
-            return self.arm(i, out);
+        let due = due(slot);
+        if self.now < due {
+            return slot.arm_for(i, due, out);
         }
-        match self.slots[i].stage {
+        match slot.stage {
             Stage::Free => unreachable!("a handle to a free slot is stale"),
             Stage::InFlight => self.on_due(i, out),
             Stage::Waiting => self.resume(i, out),
             Stage::Reconciling => self.give_up_reconciling(i, out),
             Stage::LookingUp => self.give_up_looking(i, out),
-            Stage::Closing(reason) => self.finish_stopped(i, reason.into(), out),
+            Stage::Closing(reason) => self.finish_for(i, reason, out),
         }
     }
 
+    #[inline(never)]
     pub(super) fn on_cancelled(&mut self, request: RequestRef, out: &mut Vec<Action>) {
         let Some(i) = self.slots.find(request) else { return };
         match self.slots[i].stage {
@@ -191,11 +222,22 @@ impl Router {
             }
             Stage::LookingUp | Stage::Closing(_) => {}
         }
-        self.finish_stopped(i, StopReason::CallerCancelled.into(), out);
+        self.finish_for(i, StopReason::CallerCancelled, out);
+    }
+
+    /// An operator takes a target out or puts it back, or all recovery.
+    #[cold]
+    pub(super) fn on_kill_switch(&mut self, target: Option<TargetId>, off: bool) {
+        assert!(
+            target.is_none_or(|t| usize::from(t.0) < self.topology.targets.len()),
+            "a kill switch names a target of the topology"
+        );
+        self.health.standing.on_kill_switch(target, off);
     }
 
     /// What was in flight reached a limit: each attempt its own, the request its deadline, or the
     /// first attempt is so slow that a second may start beside it.
+    #[inline(never)]
     fn on_due(&mut self, i: usize, out: &mut Vec<Action>) {
         while self.turn_to_due(i) {
             let last = self.slots[i].rival.is_none();
@@ -205,7 +247,7 @@ impl Router {
             }
         }
         let slot = &self.slots[i];
-        if slot.deadline.min(slot.policy_deadline).min(slot.first_output_by) <= self.now {
+        if slot.ends <= self.now {
             self.on_deadline(i, out);
         } else if slot.hedge_at <= self.now {
             self.hedge(i, out);
@@ -218,12 +260,11 @@ impl Router {
     fn turn_to_due(&mut self, i: usize) -> bool {
         let slot = &mut self.slots[i];
         slot.turn_to_earlier();
-        let (timeouts, streamed) = (&self.policy.timeouts, slot.request.streamed);
-        if attempt_due(&slot.flight, streamed, timeouts) <= self.now {
+        if slot.flight.due <= self.now {
             return true;
         }
         match &mut slot.rival {
-            Some(rival) if attempt_due(rival, streamed, timeouts) <= self.now => {
+            Some(rival) if rival.due <= self.now => {
                 core::mem::swap(rival, &mut slot.flight);
                 true
             }
@@ -232,6 +273,7 @@ impl Router {
     }
 
     /// An attempt reached one of its own time limits.
+    #[inline(never)]
     pub(super) fn time_out(&mut self, i: usize, out: &mut Vec<Action>) {
         let class = match self.slots[i].flight.committed {
             true => FailureClass::PartialStream,
@@ -243,6 +285,7 @@ impl Router {
     }
 
     /// The request's deadline passed while an attempt was in flight.
+    #[inline(never)]
     pub(super) fn on_deadline(&mut self, i: usize, out: &mut Vec<Action>) {
         let class = FailureClass::DeadlineExhausted;
         self.slots[i].turn_to_earlier();
@@ -257,6 +300,6 @@ impl Router {
                 break;
             }
         }
-        self.finish_stopped(i, StopReason::Deadline.into(), out);
+        self.finish_for(i, StopReason::Deadline, out);
     }
 }

@@ -15,7 +15,8 @@ pub(crate) use self::attempt::report;
 use crate::Instant;
 use crate::budget::Budgets;
 use crate::check;
-use crate::config::{ChargedTo, Policy, Problem};
+use crate::choose::Refusal;
+use crate::config::{Policy, Problem};
 use crate::event::{Action, Event};
 use crate::facts::Fact;
 use crate::health::Health;
@@ -64,9 +65,11 @@ pub struct Router {
     classes: Vec<ClassPlan>,
     pub(crate) health: Health,
     pub(crate) budgets: Budgets,
-    /// Whether a budget that denies one destination may grant another.
-    budgets_by_destination: bool,
+    /// Whether anybody must hear when a recovery is over.
+    follows_recoveries: bool,
     slots: Slots,
+    /// Why the decision at hand has found nothing so far: of no meaning between two events.
+    refusal: Refusal,
     in_flight: usize,
     pub(crate) now: Instant,
     /// What the other replicas have not been told yet, where they are told anything.
@@ -87,14 +90,13 @@ impl Router {
         let classes = plan::compile(&policy, &topology);
         let groups = topology.classes.iter().map(|class| class.groups.len()).max().unwrap_or(0);
         let segments = classes.iter().map(ClassPlan::segments).sum();
-        let budgets_by_destination =
-            policy.retry_budgets.iter().any(|b| b.charged_to == ChargedTo::Destination)
-                || topology.targets.iter().any(|t| t.failover_in_flight.is_some());
+        let budgets = Budgets::new(&policy.retry_budgets, &topology);
         Ok(Router {
             health: Health::new(&policy, &topology, segments),
-            budgets: Budgets::new(&policy.retry_budgets, &topology),
-            budgets_by_destination,
+            follows_recoveries: budgets.hear_of_ends() || policy.replicas.shares(),
+            budgets,
             slots: Slots::new(topology.targets.len(), groups),
+            refusal: Refusal::NOTHING,
             in_flight: 0,
             now: Instant::ZERO,
             facts: policy.replicas.shares().then(Vec::new),
@@ -113,14 +115,14 @@ impl Router {
         self.now = self.now.max(now);
         self.health.on_time(self.now);
         match event {
-            Event::Arrived(request) => self.on_arrived(request, actions),
+            Event::Arrived(ref request) => self.on_arrived(request, actions),
             Event::Headers(attempt) => self.on_headers(attempt),
             Event::FirstOutput(attempt) => self.on_first_output(attempt, actions),
             Event::Progress { attempt, at } => self.on_progress(attempt, at),
             Event::Ended { attempt, usage, answer } => {
                 self.on_ended(attempt, usage, answer, actions);
             }
-            Event::Failed { attempt, failure } => self.on_failed(attempt, failure, actions),
+            Event::Failed { attempt, ref failure } => self.on_failed(attempt, failure, actions),
             Event::Reconciled { attempt, record } => self.on_reconciled(attempt, record, actions),
             Event::LookedUp { request, record } => self.on_looked_up(request, record, actions),
             Event::UsedBelow { attempt, calls } => self.on_used_below(attempt, calls),
@@ -131,13 +133,7 @@ impl Router {
             Event::TaskJudged { target, done } => {
                 self.health.on_task(target, !done, self.now);
             }
-            Event::KillSwitch { target, off } => {
-                assert!(
-                    target.is_none_or(|t| usize::from(t.0) < self.topology.targets.len()),
-                    "a kill switch names a target of the topology"
-                );
-                self.health.standing.on_kill_switch(target, off);
-            }
+            Event::KillSwitch { target, off } => self.on_kill_switch(target, off),
         }
     }
 

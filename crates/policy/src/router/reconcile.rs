@@ -11,10 +11,14 @@ use crate::slots::{Lapse, Stage};
 
 impl Router {
     /// Whether the record must be asked before anything follows the latest failure.
+    #[inline]
     pub(super) fn must_reconcile(&self, i: usize) -> bool {
+        self.policy.side_effects.reconcile && self.is_uncertain(i)
+    }
+
+    fn is_uncertain(&self, i: usize) -> bool {
         let slot = &self.slots[i];
-        self.policy.side_effects.reconcile
-            && self.class(i).writes
+        self.class(i).writes
             && !slot.lapse.unsent
             && !slot.lapse.settled
             && !slot.flight.committed
@@ -30,8 +34,8 @@ impl Router {
         let slot = &mut self.slots[i];
         let longest = self.policy.side_effects.longest.min(remaining(slot, self.now));
         slot.stage = Stage::Reconciling;
-        slot.next.at = self.now + longest;
-        out.push(Action::Reconcile(self.slots.attempt_ref(i)));
+        (slot.next.since, slot.next.wait) = (self.now, longest);
+        out.push(Action::Reconcile(self.slots[i].attempt_ref(i)));
         self.arm(i, out);
     }
 
@@ -69,7 +73,7 @@ impl Router {
 
     pub(super) fn end_reconciling(&mut self, i: usize, reason: StopReason, out: &mut Vec<Action>) {
         self.decided(i, Decision::Stop(reason), out);
-        self.finish_stopped(i, reason.into(), out);
+        self.finish_for(i, reason, out);
     }
 }
 
