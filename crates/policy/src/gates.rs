@@ -8,7 +8,7 @@ use crate::config::{
 };
 use crate::event::StopReason;
 use crate::outcome::FailureClass;
-use crate::slots::Tried;
+use crate::tally::Tried;
 use crate::{Duration, Money};
 
 /// Whether a gate lets recovery pass.

@@ -133,6 +133,7 @@ mod select;
 pub mod share;
 mod slots;
 mod standing;
+mod tally;
 pub mod target;
 mod target_set;
 mod terminal;

@@ -8,6 +8,7 @@ use crate::config::RecoveryAction;
 use crate::event::{AttemptRef, Left, Request, RequestRef, StopReason, Tries};
 use crate::outcome::{FailureClass, Phase};
 use crate::plan::ClassPlan;
+use crate::tally::Tally;
 use crate::target::{ClassId, TargetId, TenantId};
 use crate::{Duration, Instant, Money};
 
@@ -280,51 +281,6 @@ pub(crate) struct Slots {
     groups: usize,
 }
 
-/// What a request tried so far.
-#[derive(Debug)]
-pub(crate) struct Tally<'a> {
-    targets: &'a mut [u16],
-    groups: &'a mut [u16],
-}
-
-impl Tally<'_> {
-    /// What it tried on a target.
-    #[inline]
-    pub(crate) fn on_target(&self, target: TargetId) -> Tried {
-        let count = self.targets[usize::from(target.0)];
-        Tried { attempts: count & !EXCLUDED, excluded: count & EXCLUDED != 0 }
-    }
-
-    /// Attempts it made in a group.
-    #[inline]
-    pub(crate) fn in_group(&self, group: u8) -> u16 {
-        self.groups[usize::from(group)]
-    }
-
-    /// Counts an attempt; how many it made in the group before.
-    #[inline]
-    pub(crate) fn count(&mut self, target: TargetId, group: u8) -> u16 {
-        let on_target = &mut self.targets[usize::from(target.0)];
-        *on_target += u16::from(*on_target & !EXCLUDED < EXCLUDED - 1);
-        let in_group = &mut self.groups[usize::from(group)];
-        let before = *in_group;
-        *in_group = before.saturating_add(1);
-        before
-    }
-}
-
-/// What a request tried on one target.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Tried {
-    /// Attempts there.
-    pub(crate) attempts: u16,
-    /// The latest failure there forbids another.
-    pub(crate) excluded: bool,
-}
-
-/// Marks a target whose latest failure forbids another attempt there.
-const EXCLUDED: u16 = 1 << 15;
-
 impl Slots {
     /// No requests, for a topology of so many targets and groups a class at most.
     pub(crate) fn new(targets: usize, groups: usize) -> Slots {
@@ -413,15 +369,14 @@ impl Slots {
     pub(crate) fn tried_by(&mut self, i: usize) -> (&mut Slot, Tally<'_>) {
         let stride = self.stride();
         let counts = &mut self.counts[i * stride..(i + 1) * stride];
-        let (targets, groups) = counts.split_at_mut(self.targets);
-        (&mut self.slots[i], Tally { targets, groups })
+        (&mut self.slots[i], Tally::new(counts, self.targets))
     }
 
     /// Forbids the target of its latest attempt to the rest of a request.
     #[inline(never)]
     pub(crate) fn exclude_latest(&mut self, i: usize) {
-        let (slot, tally) = self.tried_by(i);
-        tally.targets[usize::from(slot.flight.target.0)] |= EXCLUDED;
+        let (slot, mut tally) = self.tried_by(i);
+        tally.exclude(slot.flight.target);
     }
 
     /// Requests that are open.

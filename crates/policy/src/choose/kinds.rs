@@ -5,7 +5,8 @@ use crate::config::{FailoverRule, LoopOrder, RecoveryAction, RetryRule, Row, Sub
 use crate::event::StopReason;
 use crate::gates;
 use crate::health::Standstill;
-use crate::slots::{Next, Tried};
+use crate::slots::Next;
+use crate::tally::Tried;
 use crate::{Duration, Money};
 
 impl Chooser<'_> {

@@ -8,7 +8,7 @@ use crate::event::StopReason;
 use crate::gates::{self, Gate, Spent, Used};
 use crate::health::Standstill;
 use crate::plan::Segment;
-use crate::slots::Tried;
+use crate::tally::Tried;
 use crate::target::TargetId;
 use crate::target_set::TargetSet;
 use crate::{Duration, Instant};
@@ -32,7 +32,6 @@ impl Chooser<'_> {
         for segment in segments {
             let most = self.most_on_one(segment, terms);
             let mut eligible = TargetSet::EMPTY;
-            let mut any = false;
             for target in segment.targets.iter().copied() {
                 let tried = self.tally.on_target(target);
                 if self.was_tried_enough(target, tried, most, terms)
@@ -44,9 +43,8 @@ impl Chooser<'_> {
                     return Some(self.found(segment, target));
                 }
                 eligible.insert(target);
-                any = true;
             }
-            if any {
+            if !eligible.is_empty() {
                 let eligible = self.of_priority(segment, eligible);
                 let target = self.pick(segment, eligible);
                 return Some(self.found(segment, target));
@@ -91,7 +89,9 @@ impl Chooser<'_> {
     }
 
     /// Whether a target may have the attempt, as far as it is not what was tried before that speaks
-    /// against it. Why not is nobody's concern as long as another may.
+    /// against it. Why not is nobody's concern as long as another may. (Time is asked before its
+    /// standing: an estimate is renewed when it is asked for, and so the order is part of what a
+    /// policy does.)
     #[inline(never)]
     fn is_open(
         &mut self,

@@ -1,18 +1,16 @@
-//! An attempt, from its sending to its end: what it holds, and what is learnt from it.
+//! An attempt, from its sending to its end: what it holds, and what follows.
 
 use alloc::vec::Vec;
 
 use super::Router;
+use super::learn::report;
 use super::results::in_flight_due;
-use crate::breaker::{Change, Permit};
 use crate::budget::Payer;
 use crate::choose::{estimated_cost, remaining};
-use crate::config::{Blame, RecoveryAction, RetryRule, TotalCovers};
+use crate::config::{RecoveryAction, RetryRule, TotalCovers};
 use crate::event::{Action, Decision, Send, StopReason};
-use crate::facts::{Fact, OutcomeFact};
+use crate::facts::Fact;
 use crate::gates;
-use crate::hedge::WinsBy;
-use crate::mix::{self, Draw};
 use crate::outcome::{FailureClass, Phase, Usage};
 use crate::plan::DoorPlan;
 use crate::slots::{Flight, Lapse, Next, Slot, Stage};
@@ -132,24 +130,6 @@ impl Router {
         self.classes[usize::from(class.0)].groups[usize::from(group)].door
     }
 
-    /// The attempt's first output came, or a whole answer at once.
-    #[inline(always)]
-    pub(super) fn succeeded(&mut self, i: usize, out: &mut Vec<Action>) {
-        let slot = &self.slots[i];
-        let Flight { sent, target, permit, .. } = slot.flight;
-        let elapsed = self.now.since(sent);
-        self.health.load.on_latency(target, elapsed, self.now);
-        self.health.on_outcome(target, false, self.now);
-        if let Some(permit) = permit {
-            let breakers = &mut self.health.breakers;
-            let draw = || open_jitter(slot);
-            breakers.on_success(permit, elapsed, self.now, draw, &mut report(out));
-        }
-        if self.facts.is_some() {
-            self.tell_outcome(i, None, elapsed);
-        }
-    }
-
     /// The attempt failed and is over: its target's standing, then recovery.
     #[inline(always)]
     pub(super) fn fail(&mut self, i: usize, lapse: Lapse, out: &mut Vec<Action>) {
@@ -220,121 +200,6 @@ impl Router {
         self.slots[i].flight = winner;
     }
 
-    /// An attempt was cut because the other had won: it took so long at least. Of the whole of an
-    /// attempt that would say too little.
-    fn lost(&mut self, i: usize) {
-        let flight = &self.slots[i].flight;
-        if flight.phase != Phase::AfterOutput {
-            let elapsed = self.now.since(flight.sent);
-            self.health.load.on_latency(flight.target, elapsed, self.now);
-        }
-        self.note_hedge_delay(i);
-    }
-
-    /// How long after its send the first attempt is slow.
-    #[inline(never)]
-    fn hedge_delay(&mut self, i: usize) -> Duration {
-        let slot = &self.slots[i];
-        let (request, target) = (&slot.request, slot.flight.target);
-        let wins_by = WinsBy::of(request, self.policy.streaming);
-        let prior = self.topology.targets[usize::from(target.0)].prior_latency;
-        let delays = self.health.hedge_delays.as_mut().expect("only a policy that hedges asks");
-        delays.delay(wins_by, request, target, prior, self.now)
-    }
-
-    /// The attempt came to what it wins with, or was cut before: for the delay of later hedges.
-    #[inline]
-    pub(super) fn note_hedge_delay(&mut self, i: usize) {
-        if self.health.hedge_delays.is_some() {
-            self.learn_hedge_delay(i);
-        }
-    }
-
-    #[inline(never)]
-    fn learn_hedge_delay(&mut self, i: usize) {
-        let slot = &self.slots[i];
-        let Some(delays) = &mut self.health.hedge_delays else { return };
-        let wins_by = WinsBy::of(&slot.request, self.policy.streaming);
-        if wins_by == WinsBy::FirstOutput && slot.flight.phase == Phase::AfterOutput {
-            return;
-        }
-        let elapsed = self.now.since(slot.flight.sent);
-        delays.record(wins_by, &slot.request, slot.flight.target, elapsed, self.now);
-    }
-
-    /// Tells the other replicas how the attempt went: it failed so, or its first output came.
-    #[cold]
-    fn tell_outcome(&mut self, i: usize, failed: Option<Blame>, elapsed: Duration) {
-        let slot = &self.slots[i];
-        let (target, now) = (slot.flight.target, self.now);
-        let outcome = OutcomeFact {
-            target,
-            tenant: slot.request.tenant,
-            failed: failed.is_some(),
-            for_breakers: failed.is_none_or(|blame| blame == Blame::Breaker),
-            probe: slot.flight.permit.is_some_and(Permit::probes),
-            recovery: slot.flight.permit.is_some_and(Permit::is_recovery),
-            sent: slot.flight.sent,
-            elapsed,
-            draw: open_jitter(slot),
-        };
-        self.publish(|| Fact::Outcome(outcome));
-        let (cooled, isolated) = self.health.standing.until(target);
-        match failed {
-            Some(Blame::Cooldown) if cooled > now => {
-                self.publish(|| Fact::Cooling { target, until: cooled });
-            }
-            Some(blame @ (Blame::Isolate | Blame::IsolateAccount)) => {
-                let account = blame == Blame::IsolateAccount;
-                self.publish(|| Fact::Isolated { target, account, until: isolated });
-            }
-            _ => {}
-        }
-    }
-
-    /// What a failure of the attempt says about its target.
-    #[inline(always)]
-    pub(super) fn blame(
-        &mut self,
-        i: usize,
-        class: FailureClass,
-        hint: Option<Duration>,
-        out: &mut Vec<Action>,
-    ) {
-        let blame = self.policy.matrix.row(class).blame;
-        if blame != Blame::No {
-            self.blamed(i, blame, hint, out);
-        }
-    }
-
-    #[inline(never)]
-    fn blamed(&mut self, i: usize, blame: Blame, hint: Option<Duration>, out: &mut Vec<Action>) {
-        let slot = &self.slots[i];
-        let target = slot.flight.target;
-        if blame == Blame::Contract {
-            return self.health.on_contract(target, true, self.now);
-        }
-        self.health.on_outcome(target, true, self.now);
-        self.budgets.on_outcome(target, slot.request.tenant, true);
-        let standing = &mut self.health.standing;
-        match blame {
-            Blame::No | Blame::Contract => {}
-            Blame::Cooldown => standing.on_cooldown(target, hint, self.now),
-            Blame::Isolate => standing.on_isolation(target, self.now),
-            Blame::IsolateAccount => standing.on_account_isolation(target, self.now),
-            Blame::Breaker => {
-                if let Some(permit) = slot.flight.permit {
-                    let breakers = &mut self.health.breakers;
-                    let draw = || open_jitter(slot);
-                    breakers.on_failure(permit, self.now, draw, &mut report(out));
-                }
-            }
-        }
-        if self.facts.is_some() {
-            self.tell_outcome(i, Some(blame), Duration::ZERO);
-        }
-    }
-
     /// Cuts the attempt in flight. What it will be billed is not known: the most it may be counts
     /// against the ceiling, and not in the reported cost.
     pub(super) fn abort(&mut self, i: usize, class: Option<FailureClass>, out: &mut Vec<Action>) {
@@ -381,20 +246,6 @@ impl Router {
         }
     }
 
-    /// The attempt's latency, or a lower bound where it was cut: for the estimate of the next.
-    #[inline(always)]
-    pub(super) fn took_at_least(&mut self, i: usize) {
-        let slot = &self.slots[i];
-        let (target, elapsed) = (slot.flight.target, self.now.since(slot.flight.sent));
-        if let Some(estimates) = &mut self.health.estimates {
-            estimates.record(slot.request.class, target, elapsed, self.now);
-        }
-        if slot.flight.phase != Phase::AfterOutput && slot.stage == Stage::InFlight {
-            self.health.load.on_latency(target, elapsed, self.now);
-        }
-        self.note_hedge_delay(i);
-    }
-
     #[inline(always)]
     pub(super) fn charge(&mut self, i: usize, usage: Usage) {
         if usage == Usage::default() {
@@ -404,14 +255,4 @@ impl Router {
         let price = &self.topology.targets[usize::from(slot.flight.target.0)].price;
         slot.spent += price.bill(usage.input, usage.cached, usage.output);
     }
-}
-
-/// Random bits for the open time of a breaker that the attempt's outcome opens.
-fn open_jitter(slot: &Slot) -> u64 {
-    mix::draw(slot.request.salt, Draw::OpenJitter, u64::from(slot.flight.number))
-}
-
-/// Appends changes of breakers.
-pub(crate) fn report(out: &mut Vec<Action>) -> impl FnMut(Change) {
-    |Change { breaker, state, until }| out.push(Action::Breaker { breaker, state, until })
 }

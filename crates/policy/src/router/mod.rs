@@ -4,6 +4,7 @@
 mod attempt;
 mod decide;
 mod events;
+mod learn;
 mod look_up;
 mod reconcile;
 mod results;
@@ -11,7 +12,7 @@ mod results;
 use alloc::vec::Vec;
 use core::hash::{Hash, Hasher};
 
-pub(crate) use self::attempt::report;
+pub(crate) use self::learn::report;
 use crate::Instant;
 use crate::budget::Budgets;
 use crate::check;
