@@ -497,7 +497,7 @@ fn policy() -> impl Strategy<Value = Policy> {
             p.selection.sticky = if choice.1 { Sticky::Session } else { Sticky::No };
             p.selection.panic_threshold = choice.2;
             p.side_effects.reconcile = rest.6;
-            p.side_effects.look_up = !rest.4.is_some_and(|(at_least, _)| at_least % 2 == 1);
+            p.side_effects.look_up = rest.4.is_none_or(|(at_least, _)| at_least % 2 != 1);
             p.backoff.jitter = rest.0;
             p.retry_after.too_long = rest.1;
             p.outlier = rest.5.then(|| Outlier {
