@@ -3,7 +3,7 @@
 #[path = "common/lab.rs"]
 mod lab;
 
-use lab::{in_worlds, policy, scenario, seconds, single, within};
+use lab::{Server, in_worlds, policy, scenario, seconds, single, within};
 use windtunnel::record::AttemptRow;
 use windtunnel::scenario::Scenario;
 use windtunnel::world::WorldOptions;
@@ -12,23 +12,13 @@ use windtunnel::world::WorldOptions;
 /// for `think`; two accounts of one model, each remembering for 30 s. Reading a token takes 100 µs,
 /// and costs $1 per million, $0.1 where it is remembered.
 fn chats(think: &str, min_tokens: u32, weather: &str) -> Scenario {
-    let target = |account: &str| {
-        format!(
-            "
-    card: plain-server
-    account: {account}
-    capacity: {{source: textbook, slots: 1000000}}
+    let target = |name: &str| {
+        let cached = format!(
+            "    account: {name}
     prompt_cache: {{source: textbook, time_to_live: 30s, min_tokens: {min_tokens}}}
-    price: {{source: textbook, input_per_million: $1, cached_per_million: $0.1, output_per_million: $0}}
-    latency:
-      source: textbook
-      headers: {{constant: 0us}}
-      first_token: {{constant: 100ms}}
-      prompt_tokens: 1
-      per_prompt_token: 100us
-      per_output_token: {{constant: 0us}}
-      failure: {{constant: 0us}}"
-        )
+    price: {{source: textbook, input_per_million: $1, cached_per_million: $0.1, output_per_million: $0}}"
+        );
+        Server { per_prompt_token: "100us", more: &cached, ..Server::default() }.named(name)
     };
     scenario(&format!(
         "
@@ -46,13 +36,11 @@ classes:
       shared_prefix: 80%
       streamed: 0%
       tokens: {{input: {{constant: 10001}}, output: {{constant: 1}}, max_output: 1}}
-targets:
-  first:{}
-  second:{}
+targets:{}{}
 weather: {weather}
 ",
-        target("one"),
-        target("two")
+        target("first"),
+        target("second")
     ))
 }
 
@@ -100,7 +88,7 @@ fn a_prefix_is_forgotten_and_a_short_one_never_kept() {
 fn failing_over_finds_a_cold_cache_and_so_does_coming_back() {
     let outage = "
   - name: outage
-    hits: {account: one}
+    hits: {account: first}
     when: {window: {from: 120s, lasts: 60s}}
     effects: {failures: {share: 100%, mix: [{class: server_error, status: 500, weight: 1}]}}";
     let rows = rows(&chats("5s", 1_024, outage), &policy(FAILOVER));

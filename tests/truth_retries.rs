@@ -7,8 +7,8 @@ mod lab;
 mod theory;
 
 use lab::{
-    Run, agrees, agrees_with_measured, in_worlds, mean_and_error, policy, scenario, scenario_in,
-    share, single, tries, within,
+    Run, Server, agrees, agrees_with_measured, failing_so, in_worlds, mean_and_error, policy,
+    scenario, scenario_in, share, single, tries, within,
 };
 use windtunnel::scenario::Scenario;
 use windtunnel::world::WorldOptions;
@@ -17,6 +17,9 @@ const INDEPENDENT: &str = "{request: 0%, window: 0%, free: 100%}";
 
 /// Calls at `rate` for `seconds` to a server that fails a share of them whatever the load.
 fn lossy(fail: f64, stick: &str, rate: &str, seconds: u32) -> Scenario {
+    let ten = "exponential: {mean: 10ms}";
+    let more = failing_so("", &fail.to_string(), stick);
+    let server = Server { first_token: ten, failure: ten, more: &more, ..Server::default() };
     scenario(&format!(
         "
 name: lossy
@@ -30,23 +33,8 @@ classes:
     traffic:
       arrivals: {{poisson: {rate}}}
       tokens: {{input: {{constant: 1}}, output: {{constant: 1}}, max_output: 1}}
-targets:
-  server:
-    card: plain-server
-    capacity: {{source: textbook, slots: 100000}}
-    latency:
-      source: textbook
-      headers: {{constant: 0us}}
-      first_token: {{exponential: {{mean: 10ms}}}}
-      prompt_tokens: 1
-      per_prompt_token: 0us
-      per_output_token: {{constant: 0us}}
-      failure: {{exponential: {{mean: 10ms}}}}
-    failures:
-      source: textbook
-      mix: [{{class: server_error, status: 500, share: {fail}}}]
-      stick: {stick}
-"
+targets:{}",
+        server.named("server")
     ))
 }
 

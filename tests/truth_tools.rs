@@ -3,7 +3,7 @@
 #[path = "common/lab.rs"]
 mod lab;
 
-use lab::{Run, agrees, in_worlds, scenario, share, single, tries};
+use lab::{Run, Server, agrees, failing, in_worlds, scenario, share, single, tries};
 use windtunnel::record::ClassTotals;
 use windtunnel::scenario::Scenario;
 use windtunnel::world::WorldOptions;
@@ -15,6 +15,14 @@ use windtunnel_policy::outcome::{Execution, FailureClass};
 /// A class with a tool, on one target whose answers of 101 tokens take 100 ms and 10 ms for each
 /// further token, and of which a share breaks off anywhere in between.
 fn tooled(tools: &str, class: &str, breaks: &str, abort: &str) -> Scenario {
+    let failures = failing("phase: after_output, ", breaks);
+    let server = Server {
+        headers: "constant: 100ms",
+        per_output_token: "constant: 10ms",
+        failure: "constant: 10ms",
+        more: &format!("{failures}    abort: {{source: textbook, whole: {abort}}}"),
+        ..Server::default()
+    };
     scenario(&format!(
         "
 name: tooled
@@ -32,24 +40,8 @@ classes:
       arrivals: {{poisson: 5/s}}
       streamed: 0%
       tokens: {{input: {{constant: 1}}, output: {{constant: 101}}, max_output: 101}}
-targets:
-  only:
-    card: plain-server
-    capacity: {{source: textbook, slots: 1000000}}
-    latency:
-      source: textbook
-      headers: {{constant: 100ms}}
-      first_token: {{constant: 100ms}}
-      prompt_tokens: 1
-      per_prompt_token: 0us
-      per_output_token: {{constant: 10ms}}
-      failure: {{constant: 10ms}}
-    failures:
-      source: textbook
-      mix: [{{class: server_error, status: 500, phase: after_output, share: {breaks}}}]
-      stick: {{request: 0%, window: 0%, free: 100%}}
-    abort: {{source: textbook, whole: {abort}}}
-"
+targets:{}",
+        server.named("only")
     ))
 }
 

@@ -109,27 +109,82 @@ weather:
     ))
 }
 
-/// A target that answers after `takes`, and fails a share of attempts after `fails_after`.
-pub(crate) fn target(name: &str, takes: &str, fails_after: &str, fails: &str) -> String {
-    format!(
-        "
+/// A textbook server that serves any number at once: the block of a target, in the words of a scenario.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Server<'a> {
+    /// From the send to response headers.
+    pub(crate) headers: &'a str,
+    /// From there to the first token.
+    pub(crate) first_token: &'a str,
+    /// Besides, for each token of the prompt but one.
+    pub(crate) per_prompt_token: &'a str,
+    /// For each further token of the answer.
+    pub(crate) per_output_token: &'a str,
+    /// From the send to a failure before headers.
+    pub(crate) failure: &'a str,
+    /// What else the target says, as lines of its block.
+    pub(crate) more: &'a str,
+}
+
+impl Default for Server<'_> {
+    fn default() -> Self {
+        let at_once = "constant: 0us";
+        Server {
+            headers: at_once,
+            first_token: FAST,
+            per_prompt_token: "0us",
+            per_output_token: at_once,
+            failure: at_once,
+            more: "",
+        }
+    }
+}
+
+impl Server<'_> {
+    /// As a target of this name.
+    pub(crate) fn named(&self, name: &str) -> String {
+        let Server { headers, first_token, per_prompt_token, per_output_token, failure, more } =
+            self;
+        format!(
+            "
   {name}:
     card: plain-server
     capacity: {{source: textbook, slots: 1000000}}
     latency:
       source: textbook
-      headers: {{constant: 0us}}
-      first_token: {{{takes}}}
+      headers: {{{headers}}}
+      first_token: {{{first_token}}}
       prompt_tokens: 1
-      per_prompt_token: 0us
-      per_output_token: {{constant: 0us}}
-      failure: {{{fails_after}}}
-    failures:
+      per_prompt_token: {per_prompt_token}
+      per_output_token: {{{per_output_token}}}
+      failure: {{{failure}}}
+{more}
+"
+        )
+    }
+}
+
+/// Failures of this kind, for this share of attempts, each of them fresh luck.
+pub(crate) fn failing(kind: &str, share: &str) -> String {
+    failing_so(kind, share, "{request: 0%, window: 0%, free: 100%}")
+}
+
+/// The same, sticking as `stick` says.
+pub(crate) fn failing_so(kind: &str, share: &str, stick: &str) -> String {
+    format!(
+        "    failures:
       source: textbook
-      mix: [{{class: server_error, status: 500, share: {fails}}}]
-      stick: {{request: 0%, window: 0%, free: 100%}}
+      mix: [{{class: server_error, status: 500, {kind}share: {share}}}]
+      stick: {stick}
 "
     )
+}
+
+/// A target that answers after `takes`, and fails a share of attempts after `fails_after`.
+pub(crate) fn target(name: &str, takes: &str, fails_after: &str, fails: &str) -> String {
+    let more = failing("", fails);
+    Server { first_token: takes, failure: fails_after, more: &more, ..Server::default() }
+        .named(name)
 }
 
 /// What `look` sees of the policy's runs in worlds 0, 1, 2 …
