@@ -42,6 +42,12 @@ impl Alarm {
         self.wants_wake_up()
     }
 
+    /// Whether a wake-up is queued for a time before `at`.
+    #[inline]
+    pub(super) fn wakes_before(&self, at: Instant) -> bool {
+        self.wakes[0] < at
+    }
+
     /// A wake-up comes.
     #[inline]
     pub(super) fn wake(&mut self, now: Instant) -> Woken {

@@ -107,9 +107,8 @@ impl Simulation<'_> {
                     self.ask_record(now, AttemptRef { request, number: NO_ATTEMPT });
                 }
                 Action::Breaker { breaker, state, until } => {
-                    let gateway = self.gateways.latest();
-                    let incidents = &world.weather.incidents;
-                    self.watch.on_breaker(now, (gateway, breaker), state, until, incidents);
+                    let breaker = (self.gateways.latest(), breaker);
+                    self.watch.on_breaker(now, breaker, state, until, world);
                 }
             }
         }
@@ -227,15 +226,21 @@ impl Simulation<'_> {
     }
 
     /// Hands on the row of the attempt that ended last, now that what follows is decided.
-    #[inline]
+    #[inline(always)]
     pub(super) fn flush(&mut self, slot: usize, sink: &mut impl Sink) {
         let open = &mut self.open[slot];
         if open.latest == Latest::Pending {
             open.latest = Latest::Done;
             if open.measured {
-                let arm = usize::from(open.account) / self.scenario.classes.len();
-                let target = arm * self.scenario.targets.len() + usize::from(open.row.target.0);
-                self.totals.targets[target].end(&open.row);
+                let first = match self.gateways.arms() {
+                    // By far the commonest, and a division is slow.
+                    1 => 0,
+                    _ => {
+                        let arm = usize::from(open.account) / self.scenario.classes.len();
+                        arm * self.scenario.targets.len()
+                    }
+                };
+                self.totals.targets[first + usize::from(open.row.target.0)].end(&open.row);
             }
             sink.attempt(&open.row);
         }

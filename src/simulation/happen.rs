@@ -159,12 +159,30 @@ impl Simulation<'_> {
             self.open.push(Open::new(handle, asked));
         }
         self.layers.hold(handle, action);
+        self.carry_out(now, world, sink);
         let deadline = self.scenario.classes[usize::from(request.class)].deadline;
         if request.patience <= deadline {
-            let key = EventKey::new(request.at + request.patience, Rank::Cancel, index, 0);
-            self.timers.push(now, key, Occurrence::Patience(handle));
+            self.note_patience(now, handle, request.at + request.patience);
         }
-        self.carry_out(now, world, sink);
+    }
+
+    /// The caller of a request that has just come in goes away at `until`, if it is still open then.
+    /// Most are not: where a wake-up comes before, that is queued then.
+    fn note_patience(&mut self, now: Instant, handle: RequestRef, until: Instant) {
+        let open = &mut self.open[handle.slot as usize];
+        if open.handle != handle {
+            return;
+        }
+        match open.alarm.wakes_before(until) {
+            true => open.patience = Some(until),
+            false => self.queue_patience(now, handle, until),
+        }
+    }
+
+    fn queue_patience(&mut self, now: Instant, handle: RequestRef, until: Instant) {
+        let index = self.open[handle.slot as usize].index;
+        let key = EventKey::new(until, Rank::Cancel, index, 0);
+        self.timers.push(now, key, Occurrence::Patience(handle));
     }
 
     /// What is left of the budget of a request that came to the door at `since`.
@@ -233,7 +251,11 @@ impl Simulation<'_> {
         if open.handle != request {
             return;
         }
-        match open.alarm.wake(now) {
+        let woken = open.alarm.wake(now);
+        if let Some(until) = open.patience.take() {
+            self.queue_patience(now, request, until);
+        }
+        match woken {
             Woken::ForNothing => {}
             Woken::TooEarly(at, epoch) => self.queue_wake_up(now, request, at, epoch),
             Woken::Fires(epoch) => {
@@ -387,8 +409,11 @@ impl Simulation<'_> {
                     contract_ok,
                     task_done,
                 });
+                let hides = open.row.hidden_calls > 0;
                 self.end_attempt(attempt, target.0, bill);
-                self.tell_calls(now, attempt, sink);
+                if hides {
+                    self.tell_calls(now, attempt, sink);
+                }
                 self.tell(now, Event::Ended { attempt, usage, answer }, world, sink);
             }
             NoticeKind::Failed { failure, bill } => {
@@ -407,9 +432,11 @@ impl Simulation<'_> {
                     bill,
                 };
                 open.end_latest::<S>(now, &end);
-                let target = open.row.target.0;
+                let (target, hides) = (open.row.target.0, open.row.hidden_calls > 0);
                 self.end_attempt(attempt, target, bill);
-                self.tell_calls(now, attempt, sink);
+                if hides {
+                    self.tell_calls(now, attempt, sink);
+                }
                 self.tell(now, Event::Failed { attempt, failure }, world, sink);
             }
         }

@@ -50,6 +50,8 @@ pub(super) struct Open {
     pub(super) record: Option<Execution>,
     /// When output was first passed to the caller.
     pub(super) released: Option<Instant>,
+    /// When its caller goes away, where that is not queued yet: a wake-up comes before.
+    pub(super) patience: Option<Instant>,
     /// Everything billed so far.
     pub(super) cost: Money,
 }
@@ -132,6 +134,7 @@ impl Open {
         self.complete = None;
         self.record = None;
         self.released = None;
+        self.patience = None;
         self.cost = Money::ZERO;
     }
 
@@ -156,6 +159,7 @@ impl Open {
             complete: None,
             record: None,
             released: None,
+            patience: None,
             cost: Money::ZERO,
         }
     }
@@ -168,7 +172,7 @@ impl Open {
     }
 
     /// Takes this attempt in hand; false where it is over.
-    #[inline]
+    #[inline(always)]
     pub(super) fn take_up(&mut self, attempt: AttemptRef) -> bool {
         if self.handle != attempt.request {
             return false;
@@ -260,11 +264,17 @@ impl Open {
     /// Adds what a call of the provider used to the bill of the attempt and of the request.
     #[inline]
     pub(super) fn bill(&mut self, usage: Usage, bill: Money) {
-        let billed = &mut self.row.usage;
-        billed.input = billed.input.saturating_add(usage.input);
-        billed.cached = billed.cached.saturating_add(usage.cached);
-        billed.output = billed.output.saturating_add(usage.output);
-        self.row.cost += bill;
+        let row = &mut self.row;
+        let before = row.usage;
+        row.usage = match row.hidden_calls {
+            0 => usage,
+            _ => Usage {
+                input: before.input.saturating_add(usage.input),
+                cached: before.cached.saturating_add(usage.cached),
+                output: before.output.saturating_add(usage.output),
+            },
+        };
+        row.cost += bill;
         self.cost += bill;
     }
 }

@@ -105,14 +105,12 @@ impl Simulation<'_> {
         true
     }
 
-    /// A proxy answers: what it tells of its calls, the router hears before it hears the answer.
-    #[inline]
+    /// A proxy answers that has called more than once: what it tells of its calls, the router hears
+    /// before it hears the answer.
+    #[cold]
     pub(super) fn tell_calls(&mut self, now: Instant, attempt: AttemptRef, sink: &mut impl Sink) {
         let slot = attempt.request.slot as usize;
         let row = &self.open[slot].row;
-        if row.hidden_calls == 0 {
-            return;
-        }
         let calls = u16::from(row.hidden_calls);
         let proxy = &self.scenario.targets[usize::from(row.target.0)].upstream_proxy;
         if proxy.as_ref().is_some_and(|proxy| proxy.tells_calls) {

@@ -63,7 +63,7 @@ impl Watch {
         (gateway, breaker): (usize, u16),
         state: BreakerState,
         until: Instant,
-        incidents: &[Incident],
+        world: &World,
     ) {
         let b = self.firsts[gateway] + usize::from(breaker);
         if let Some((from, end)) = self.open[b].take() {
@@ -75,6 +75,7 @@ impl Watch {
         }
         if state == BreakerState::Open {
             self.open[b] = Some((now, until));
+            let incidents = &world.weather.incidents;
             for (incident, detection) in incidents.iter().zip(&mut self.detections) {
                 let hit = self.covers[b].iter().any(|t| incident.targets.contains(t));
                 if hit && detection.is_none() && incident.from <= now && now < incident.to {
