@@ -10,7 +10,7 @@
 
 mod between;
 
-pub(crate) use between::{Part, quantile_of};
+pub(crate) use between::{Part, grain, quantile_of};
 
 /// Counts of values (microseconds, tokens, …) on 64 bits, and of +∞.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

@@ -21,6 +21,13 @@ pub(crate) struct Span {
     pub(crate) count: u64,
 }
 
+/// How far the value that an interpolation gives may be from the one that was counted: the width of its
+/// cell.
+pub(crate) fn grain(value: f64) -> f64 {
+    let cell = super::cell_of(value.abs() as u64);
+    (highest_of(cell) - lowest_of(cell)) as f64
+}
+
 impl Hist {
     /// The value that a share `q` of the observations do not exceed, those of `without` left out:
     /// read between the edges of its cell. `None` where it falls among the +∞, or nothing is left.
@@ -131,6 +138,17 @@ mod tests {
         assert_eq!(all.quantile_between(0.75, None), Some(1_048_576.0 + 1_023.0));
         assert_eq!(all.quantile_between(0.76, None), None);
         assert_eq!(Hist::new().quantile_between(0.5, None), None);
+    }
+
+    #[test]
+    fn the_value_counted_is_within_the_grain_of_what_is_read() {
+        for value in [3, 2_047, 2_048, 299_000, 1_048_576, 349_123_456] {
+            for q in [0.01, 0.5, 1.0] {
+                let read = hist([value; 100]).quantile_between(q, None).expect("a value");
+                assert!((read - value as f64).abs() <= grain(read), "{value} {q} {read}");
+            }
+        }
+        assert_eq!((grain(2_047.0), grain(2_048.0), grain(1_048_576.0)), (0.0, 1.0, 1_023.0));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::ptr;
 use windtunnel_policy::Duration;
 
 use super::Runs;
-use crate::hist::Hist;
+use crate::hist::{Hist, grain};
 use crate::record::{ClassTotals, RunTotals, SignedHist, TargetTotals};
 use crate::stats::{Hits, Ratio, Sample};
 
@@ -222,5 +222,6 @@ fn quantile(
     let all = pooled(None).map(seconds);
     let without: Vec<Option<f64>> =
         (0..unanswered.len()).map(|world| pooled(Some(world)).map(seconds)).collect();
-    Sample::quantile(p, unanswered, move |world| world.map_or(all, |w| without[w]))
+    let grain = all.map_or(0.0, |all| seconds(grain(all * MICROS)));
+    Sample::quantile(p, unanswered, move |world| world.map_or(all, |w| without[w])).read_to(grain)
 }

@@ -68,7 +68,7 @@ pub fn estimate(sample: &Sample<'_>) -> Estimate {
     }
     match jackknife(sample.worlds(), |excluded| sample.pooled(excluded)) {
         Ok(jack) => {
-            let (lo, hi) = jack.ci95();
+            let (lo, hi) = jack.interval(sample.grain());
             let ci95 = if sample.is_proportion() { (lo.max(0.0), hi.min(1.0)) } else { (lo, hi) };
             Estimate { ci95: Some(ci95), ..valued }
         }
@@ -151,6 +151,19 @@ mod tests {
         let worlds = worlds.map(|(numerator, denominator)| Ratio { numerator, denominator });
         let got = estimate(&Sample::ratio(worlds.to_vec(), 10));
         assert_eq!((got.value, got.ci95, got.note), (Some(8.0), None, Some(Note::Fragile)));
+    }
+
+    #[test]
+    fn a_figure_is_no_more_exact_than_it_was_read() {
+        let unanswered = || vec![Hits { hits: 0, of: 5_000 }; 3];
+        let read =
+            |value: f64| Sample::quantile(0.5, unanswered(), move |_| Some(value)).read_to(0.25);
+        assert_eq!(estimate(&read(7.0)).ci95, Some((6.75, 7.25)));
+        // √2 · 0.25 = 0.354.
+        let apart = |by: f64| crate::stats::paired(&read(7.0), &read(7.0 + by)).verdict;
+        assert_eq!(apart(0.3), Some(crate::stats::Verdict::Noise));
+        assert_eq!(apart(0.4), Some(crate::stats::Verdict::Clear));
+        assert_eq!(apart(0.0), Some(crate::stats::Verdict::Identical));
     }
 
     #[test]

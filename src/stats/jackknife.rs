@@ -56,7 +56,12 @@ impl Jackknife {
 
     /// The two-sided 95 % interval.
     pub fn ci95(&self) -> (f64, f64) {
-        let half = two_sided_95(self.degrees()) * self.standard_error();
+        self.interval(0.0)
+    }
+
+    /// The same of values that are read to within a `grain`, which errs by itself.
+    pub fn interval(&self, grain: f64) -> (f64, f64) {
+        let half = libm::hypot(two_sided_95(self.degrees()) * self.standard_error(), grain);
         (self.value - half, self.value + half)
     }
 

@@ -45,14 +45,15 @@ pub fn paired(a: &Sample<'_>, b: &Sample<'_>) -> Paired {
     let both = jackknife(a.worlds(), |excluded| a.pooled(excluded))
         .and_then(|a| Ok((a, jackknife(b.worlds(), |excluded| b.pooled(excluded))?)));
     match both {
-        Ok((a, b)) => judge(&a, &b),
+        Ok((x, y)) => judge(&x, &y, libm::hypot(a.grain(), b.grain())),
         Err(note) => Paired { difference: Some(difference), note: Some(note), ..bare },
     }
 }
 
-fn judge(a: &Jackknife, b: &Jackknife) -> Paired {
+fn judge(a: &Jackknife, b: &Jackknife, grain: f64) -> Paired {
     let difference = b.combine(a, |b, a| b - a);
-    let (lo, hi) = difference.ci95();
+    // Whoever did the same in every world did exactly the same, however it is read.
+    let (lo, hi) = difference.interval(if a == b { 0.0 } else { grain });
     let verdict = if a == b {
         Verdict::Identical
     } else if lo > 0.0 || hi < 0.0 {

@@ -28,7 +28,7 @@ pub struct Sample<'a> {
 enum Kind<'a> {
     Ratio { worlds: Vec<Ratio>, requests: u64 },
     Proportion(Vec<Hits>),
-    Quantile { p: f64, unanswered: Vec<Hits>, pooled: Pooled<'a> },
+    Quantile { p: f64, unanswered: Vec<Hits>, pooled: Pooled<'a>, grain: f64 },
 }
 
 /// Samples of several policies are made in parallel.
@@ -69,7 +69,25 @@ impl<'a> Sample<'a> {
     ) -> Sample<'a> {
         assert!(0.0 < p && p < 1.0, "a quantile lies strictly between 0 and 1");
         assert!(unanswered.iter().all(|w| w.hits <= w.of), "more unanswered than requests");
-        Sample { kind: Kind::Quantile { p, unanswered, pooled: Box::new(pooled) } }
+        Sample { kind: Kind::Quantile { p, unanswered, pooled: Box::new(pooled), grain: 0.0 } }
+    }
+
+    /// The same, where a quantile is read to within so much of the value that was counted: where all
+    /// values in a cell of a histogram are one, the spread over worlds is nothing, and yet the figure
+    /// is not that exact.
+    pub fn read_to(mut self, within: f64) -> Sample<'a> {
+        if let Kind::Quantile { grain, .. } = &mut self.kind {
+            *grain = within;
+        }
+        self
+    }
+
+    /// How far the figure itself may be from the value that was counted.
+    pub(super) fn grain(&self) -> f64 {
+        match self.kind {
+            Kind::Quantile { grain, .. } => grain,
+            Kind::Ratio { .. } | Kind::Proportion(_) => 0.0,
+        }
     }
 
     /// Number of worlds.

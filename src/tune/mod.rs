@@ -200,6 +200,11 @@ impl Tuning {
         Some(Policy { name: format!("{}-tuned", base.name), ..policy.clone() })
     }
 
+    /// Variants that the budget did not carry to the end of a race.
+    pub fn set_aside(&self) -> usize {
+        self.rounds.iter().flat_map(|round| &round.looks).map(|look| look.set_aside).sum()
+    }
+
     /// All that was spent.
     pub fn spent(&self) -> Spent {
         let add = |a: Spent, b: &Stage| Spent {

@@ -152,7 +152,11 @@ impl Gate {
         };
         let spread = one_sided_95(margin.degrees()) * margin.standard_error();
         let growth = if spread > 0.0 { Growth::Root } else { Growth::Linear };
-        let half_width = if spread > 0.0 { spread } else { unseen(policy, &b, &a, factor) };
+        let half_width = if spread > 0.0 {
+            libm::hypot(spread, libm::hypot(policy.grain(), factor * base.grain()))
+        } else {
+            unseen(policy, &b, &a, factor)
+        };
         let bound = Bound { margin: margin.value, half_width, scale, growth };
         GateResult {
             outcome: bound.outcome(policy.worlds()),

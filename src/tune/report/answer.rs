@@ -102,9 +102,16 @@ impl TuneReport<'_> {
                 let looks = || tuning.rounds.iter().flat_map(|round| &round.looks);
                 let worse: usize = looks().map(|look| look.worse).sum();
                 let infeasible: usize = looks().map(|look| look.infeasible).sum();
+                let set_aside = match tuning.set_aside() {
+                    0 => String::new(),
+                    some => format!(
+                        ", {some} set aside for want of budget, about which nothing is known: try a \
+                         larger --budget"
+                    ),
+                };
                 format!(
                     "No recommendation: no variant came through against `{base}`: {worse} clearly \
-                     worse, {infeasible} clearly miss a condition."
+                     worse, {infeasible} clearly miss a condition{set_aside}."
                 )
             }
             Reason::NotBetter => {

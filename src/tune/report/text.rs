@@ -84,8 +84,7 @@ pub(super) fn how_sure(report: &TuneReport<'_>) -> Vec<String> {
             clear.join(", ")
         ));
     }
-    let set_aside: usize =
-        tuning.rounds.iter().flat_map(|round| &round.looks).map(|look| look.set_aside).sum();
+    let set_aside = tuning.set_aside();
     if set_aside > 0 {
         lines.push(format!(
             "{set_aside} variants were set aside by their values alone, for want of budget: that bound \
@@ -99,6 +98,13 @@ pub(super) fn how_sure(report: &TuneReport<'_>) -> Vec<String> {
              said to be held is not at most 5 % each.",
             100.0 * ALPHA
         ));
+    }
+    if tuning.recommended().is_some() && tuning.front.len() > 2 {
+        lines.push(
+            "What can be had shows others as they did in held-out worlds: the best of many there owes some \
+             of it to luck, and was not frozen before. Such a row is a reason to search near it, not to take it."
+                .into(),
+        );
     }
     if tuning.interrupted {
         lines.push("Interrupted: what was under way is left out.".into());
