@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use windtunnel_policy::outcome::{FailureClass, Phase};
 
+use super::names::Interned;
 use super::resend::FailedLately;
 use super::row::Row;
-use super::{Attempt, End, MOST_NAMES, Names, Request, TargetName, Unusable, UnusableRows};
+use super::{Attempt, End, Names, Request, Unusable, UnusableRows};
 use crate::draw::NameHash;
 
 /// Rows of one request stand at most so far apart; so many actions are remembered.
@@ -277,59 +278,6 @@ impl Actions {
                 self.known.remove(&oldest);
             }
         }
-        new
-    }
-}
-
-/// Names, each with its position.
-#[derive(Default)]
-struct Interned {
-    names: Names,
-    targets: BTreeMap<String, u16>,
-    classes: BTreeMap<String, u16>,
-}
-
-/// What a class is called in a log without classes.
-const ONLY_CLASS: &str = "all";
-
-impl Interned {
-    fn can_hold(&self, row: &Row) -> Result<(), Unusable> {
-        let full = |known: &BTreeMap<String, u16>, name: Option<&str>| {
-            known.len() >= MOST_NAMES && name.is_some_and(|name| !known.contains_key(name))
-        };
-        match full(&self.targets, row.target.as_deref())
-            || full(&self.classes, row.class.as_deref())
-        {
-            true => Err(Unusable::TooManyNames),
-            false => Ok(()),
-        }
-    }
-
-    fn class(&mut self, row: &Row) -> u16 {
-        let name = row.class.as_deref().unwrap_or(ONLY_CLASS);
-        if let Some(&known) = self.classes.get(name) {
-            return known;
-        }
-        let new = u16::try_from(self.names.classes.len()).expect("at most 256 names");
-        self.classes.insert(name.to_owned(), new);
-        self.names.classes.push(name.to_owned());
-        new
-    }
-
-    fn target(&mut self, row: &Row) -> u16 {
-        let name = row.target.as_deref().unwrap_or_default();
-        if let Some(&known) = self.targets.get(name) {
-            return known;
-        }
-        let new = u16::try_from(self.names.targets.len()).expect("at most 256 names");
-        self.targets.insert(name.to_owned(), new);
-        let or = |value: &Option<String>, other: &str| value.clone().unwrap_or(other.to_owned());
-        self.names.targets.push(TargetName {
-            name: name.to_owned(),
-            provider: or(&row.provider, "unknown"),
-            model: or(&row.model, name),
-            region: or(&row.region, ""),
-        });
         new
     }
 }

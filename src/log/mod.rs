@@ -16,6 +16,7 @@ mod json_lines;
 mod litellm;
 mod mapped;
 mod mapping;
+mod names;
 mod otlp;
 mod resend;
 mod row;

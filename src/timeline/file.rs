@@ -96,8 +96,8 @@ impl Incident {
     /// # Errors
     /// The file holds a mistake, or no incident is called so.
     pub fn pick(file: SourceFile, id: Option<&str>) -> Result<Found, InputError> {
-        let first = file.text.lines().map(str::trim_start);
-        let first = first.filter(|line| !line.is_empty() && !line.starts_with('#')).next();
+        let mut lines = file.text.lines().map(str::trim_start);
+        let first = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
         let is_list = first.is_some_and(|line| line.starts_with(['[', '-']));
         let mut all: Vec<Incident> =
             if is_list { read_yaml(&file)? } else { vec![read_yaml(&file)?] };

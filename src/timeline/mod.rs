@@ -11,6 +11,7 @@
 
 mod course;
 mod file;
+mod mix;
 mod otherwise;
 mod said;
 mod targets;

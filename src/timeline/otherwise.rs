@@ -2,7 +2,8 @@
 
 use windtunnel_policy::Share;
 
-use super::world::{Hypothesis, INCIDENT, entry};
+use super::mix::entry;
+use super::world::{Hypothesis, INCIDENT};
 use crate::scenario::{Domain, Effects, MixEntry, Range, Scenario, Shape, WeatherSpec, When};
 
 /// Room that others may leave at the targets that were not hit.

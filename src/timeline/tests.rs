@@ -140,7 +140,7 @@ fn traffic() -> Traffic {
     let word = || "made-up".to_owned();
     let about =
         About { name: word(), description: word(), source: word(), licence: word(), date: word() };
-    let profile = Profile::from_trace(&rows, about).expect("it has rows");
+    let profile = Box::new(Profile::from_trace(&rows, about).expect("it has rows"));
     let own = SourceFile { name: "p.yaml".into(), text: profile.to_yaml(), folder: None };
     Traffic::Profile { name: "made-up".into(), profile, own: Some(own) }
 }

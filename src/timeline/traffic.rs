@@ -24,7 +24,7 @@ pub enum Traffic {
         /// What it is called.
         name: String,
         /// The profile.
-        profile: Profile,
+        profile: Box<Profile>,
         /// The user's own; a shipped one needs no copy.
         own: Option<SourceFile>,
     },
@@ -53,7 +53,7 @@ impl Traffic {
                 .fix("a profile needs none; leave it out"));
         }
         let file = find(Kind::Profile, named)?;
-        let profile = Profile::read(&file)?;
+        let profile = Box::new(Profile::read(&file)?);
         let own = path.is_file().then_some(file);
         Ok(Traffic::Profile { name: profile.name.clone(), profile, own })
     }
