@@ -117,6 +117,8 @@ pub(super) struct Totals {
     pub(super) broken: u64,
     pub(super) silent: u64,
     pub(super) complete: u64,
+    /// Complete answers of which the log says what they cost.
+    pub(super) complete_billed: u64,
     pub(super) invalid: u64,
     /// Answers whose first output was seen before their end.
     pub(super) streamed: u64,
@@ -378,6 +380,7 @@ impl Totals {
     fn take(&mut self, attempt: &Attempt, complete: bool, of_target: bool) {
         self.attempts += 1;
         self.complete += u64::from(complete);
+        self.complete_billed += u64::from(complete && attempt.cost_pico.is_some());
         self.invalid += u64::from(attempt.failure == Some(FailureClass::ContractFailure));
         let broken = attempt.failure == Some(FailureClass::PartialStream);
         self.broken += u64::from(broken && !attempt.cancelled);

@@ -233,10 +233,10 @@ impl Fit {
         match &target.price {
             Some(price) => {
                 let cached = price.cached.map_or(String::new(), |cached| format!(", cached_per_million: {cached}"));
-                line(format!("price: # {} bills", price.bills));
+                line(format!("price: # {} bills{}", price.bills, price.told.words()));
                 line(format!("  {{source: {SOURCE}, input_per_million: {}{cached}, output_per_million: {}, failed: {}, cancelled: {}}}", price.input, price.output, flow(&price.failed), flow(&price.broken)));
             }
-            None => line("price: {source: assumed, input_per_million: $0.00, output_per_million: $0.00} # the log has no bills that tell".into()),
+            None => line("price: {source: assumed, input_per_million: $0.00, output_per_million: $0.00} # the log has no bills that tell: while both are zero, costs are not told".into()),
         }
         let latency = &parameters.latency;
         line("latency:".into());

@@ -36,6 +36,7 @@ pub use files::FittedFile;
 pub use parameters::Samples;
 pub use phases::Phase;
 pub use resample::Refit;
+pub(crate) use said::many;
 pub use stick::StickFit;
 
 use crate::log::{Format, Read, Shows, TargetName};
@@ -96,8 +97,9 @@ struct TargetFit {
     /// Attempts refused for their rate, and the attempts and tokens of the busiest minute.
     refused: u64,
     most_let_in: [u64; 2],
-    /// Answers, and those of them that came as a stream.
+    /// Answers, those of them that have a bill, and those that came as a stream.
     complete: u64,
+    billed: u64,
     streamed: u64,
 }
 
@@ -198,6 +200,7 @@ impl Fit {
             "raw_success" => every || self.tells_tries,
             "attempts_per_request" => every || self.tells_tries || self.counters.is_some(),
             "added_latency_p99" => every,
+            "cost_per_1k" => self.targets.iter().all(|target| target.billed == target.complete),
             _ => true,
         }
     }
@@ -205,6 +208,17 @@ impl Fit {
     /// Whether the log, or counters beside it, show every attempt at every target.
     pub fn tells_targets(&self) -> bool {
         self.shows == Shows::EveryAttempt || self.counters.is_some()
+    }
+
+    /// Whether this target answered and the log does not tell what it charges.
+    pub fn leaves_unpriced(&self, target: &str) -> bool {
+        let of = self.targets.iter().find(|fit| fit.name == target);
+        of.is_some_and(|target| target.price.is_none() && target.complete > 0)
+    }
+
+    /// Requests that count: those in the warm-up, malformed ones and those sent again do not.
+    pub fn measured(&self) -> u64 {
+        self.lived.classes.iter().map(|class| class.requests).sum()
     }
 
     /// Length of an interval of the timeline, µs.
@@ -241,6 +255,7 @@ impl TargetFit {
                 target.minutes.values().map(|minute| minute.let_in[of]).max().unwrap_or(0)
             }),
             complete: target.totals.complete,
+            billed: target.totals.complete_billed,
             streamed: target.totals.streamed,
         }
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use windtunnel_policy::{Duration, Share};
 
-use super::cells::{Cells, cell_of, middle_of};
+use super::cells::Cells;
 use super::evidence::{AtTarget, Block};
 use super::phases::{Counts, InPhase, Phases, pooled};
 use super::regression::Moments;
@@ -208,9 +208,9 @@ fn first_output(target: &AtTarget, used: &[(&Block, u64)]) -> (Cells, u64, u32) 
     for (octave, cells) in &by_length {
         let own = target.totals.prompts.get(octave).map_or(mean, |[count, sum]| sum / count);
         let shift = slope as f64 * (own - mean);
-        for (&cell, &count) in &cells.0 {
-            let moved = f64::max(middle_of(cell) as f64 - shift, 1.0) as u64;
-            *all.0.entry(cell_of(moved)).or_default() += count;
+        for (_, cell) in cells.iter() {
+            let moved = libm::round(f64::max(cell.mean() as f64 - shift, 1.0)) as u64;
+            all.add_times(moved, cell.count);
         }
     }
     (all, slope, libm::round(mean) as u32)

@@ -144,7 +144,8 @@ impl InPhase {
 
     /// Those that failed.
     pub(super) fn failed(&self) -> f64 {
-        self.outcomes.iter().skip(1).sum()
+        // A sum of nothing is a negative zero.
+        self.outcomes.iter().skip(1).sum::<f64>() + 0.0
     }
 
     /// The share that failed; none where nothing was sent.

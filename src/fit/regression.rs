@@ -40,6 +40,37 @@ impl<const N: usize> Moments<N> {
         self.yy += weight * other.yy;
     }
 
+    /// The sums as if each explaining value were that of these columns together; columns named nowhere
+    /// are left out.
+    pub(super) fn together<const M: usize>(&self, columns: [&[usize]; M]) -> Moments<M> {
+        let sum = |a: &[usize], b: &[usize]| -> f64 {
+            a.iter().flat_map(|&i| b.iter().map(move |&j| self.xx[i][j])).sum()
+        };
+        Moments {
+            count: self.count,
+            xx: columns.map(|a| columns.map(|b| sum(a, b))),
+            xy: columns.map(|a| a.iter().map(|&i| self.xy[i]).sum()),
+            yy: self.yy,
+        }
+    }
+
+    /// What these coefficients leave of the explained values, as a root mean square over that of the
+    /// values themselves; nothing where all of those are zero.
+    pub(super) fn unexplained(&self, coefficients: [f64; N]) -> f64 {
+        let mut left = self.yy;
+        for (i, a) in coefficients.iter().enumerate() {
+            left -= 2.0 * a * self.xy[i];
+            left +=
+                coefficients.iter().enumerate().map(|(j, b)| a * b * self.xx[i][j]).sum::<f64>();
+        }
+        if self.yy > 0.0 { libm::sqrt(f64::max(left, 0.0) / self.yy) } else { 0.0 }
+    }
+
+    /// Whether this explaining value is ever anything but zero.
+    pub(super) fn uses(&self, column: usize) -> bool {
+        self.xx[column][column] > 0.0
+    }
+
     /// The coefficients, each with its standard error; those of values that are always zero are
     /// `None`. Nothing where the values do not tell them apart.
     pub(super) fn solve(&self) -> Option<[Option<(f64, f64)>; N]> {

@@ -4,6 +4,7 @@ use windtunnel_policy::text::escaped;
 
 use super::files::{SLOTS, stamp, us};
 use super::phases::Phase;
+use super::price::{Told, WELL_EXPLAINED};
 use super::{Fit, TargetFit};
 use crate::log::{Read, Shows, UnusableRows};
 
@@ -118,8 +119,22 @@ impl Fit {
                 target.refused, target.most_let_in[0], target.most_let_in[1]
             ));
         }
-        if target.price.is_none() {
-            said.push(format!("{name}: prices are not identified: zero is assumed"));
+        match &target.price {
+            None => said.push(format!(
+                "{name}: prices are not identified, the log has no bills with tokens: what anything costs is not told, unless you write its prices into its card"
+            )),
+            Some(price) => {
+                if price.unexplained > WELL_EXPLAINED {
+                    said.push(format!(
+                        "{name}: its prices leave {:.0} % of the bills unexplained (root mean square, of {} bills): it charges for something else, or by other prices at other times, and costs are means",
+                        price.unexplained * 100.0,
+                        price.bills
+                    ));
+                }
+                if price.told != Told::Apart {
+                    said.push(format!("{name}: {} bills{}", price.bills, price.told.words()));
+                }
+            }
         }
     }
 
@@ -127,11 +142,11 @@ impl Fit {
     /// with their samples, and what is not known.
     pub fn text(&self, read: &Read) -> String {
         let mut out = format!(
-            "{}: {} rows, {} requests, {} attempts\n",
+            "{}: {}, {}, {}\n",
             escaped(&self.log),
-            read.rows,
-            self.requests,
-            self.attempts
+            many(read.rows, "row"),
+            many(self.requests, "request"),
+            many(self.attempts, "attempt")
         );
         out += &unusable_text(&read.unusable);
         if let Some(counters) = &read.counters {
@@ -169,8 +184,14 @@ impl Fit {
         );
         if let Some(price) = &target.price {
             out += &format!(
-                "  price         {} in, {} out per million tokens; {} bills\n",
-                price.input, price.output, price.bills
+                "  price         {} in, {} out per million tokens; {} bills{}\n",
+                price.input,
+                price.output,
+                price.bills,
+                match price.unexplained > WELL_EXPLAINED {
+                    true => format!(", {:.0} % of them NOT EXPLAINED", price.unexplained * 100.0),
+                    false => price.told.words().to_owned(),
+                }
             );
         }
         out += &match (parameters.stick.share, parameters.stick.interval) {
@@ -263,6 +284,11 @@ fn unusable_text(unusable: &UnusableRows) -> String {
 
 fn evidence(phase: &Phase) -> String {
     phase.evidence.map_or(String::new(), |evidence| format!("; evidence {evidence:.0}"))
+}
+
+/// A number of things, in words.
+pub(crate) fn many(count: u64, of: &str) -> String {
+    format!("{count} {of}{}", if count == 1 { "" } else { "s" })
 }
 
 fn seconds(us: u64) -> String {

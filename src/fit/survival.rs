@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::cells::{Cells, middle_of};
+use super::cells::Cells;
 
 /// How long something takes, where some were given up before it was over.
 #[derive(Clone, PartialEq, Debug)]
@@ -18,21 +18,22 @@ pub(super) struct Survival {
 /// The estimate from times of ends and times of giving up. One that is given up in the cell of an
 /// end still counts as waiting at it.
 pub(super) fn estimate(ended: &Cells, given_up: &Cells) -> Survival {
-    let mut cells: BTreeMap<u16, (u64, u64)> = BTreeMap::new();
-    for (&cell, &count) in &ended.0 {
-        cells.entry(cell).or_default().0 = count;
+    // By cell: how many were over and at what time, and how many were given up.
+    let mut cells: BTreeMap<u16, (u64, u64, u64)> = BTreeMap::new();
+    for (position, cell) in ended.iter() {
+        cells.insert(position, (cell.count, cell.mean(), 0));
     }
-    for (&cell, &count) in &given_up.0 {
-        cells.entry(cell).or_default().1 = count;
+    for (position, cell) in given_up.iter() {
+        cells.entry(position).or_default().2 = cell.count;
     }
     let (events, censored) = (ended.total(), given_up.total());
     let mut waiting = events + censored;
     let mut left = 1.0;
     let mut curve = Vec::new();
-    for (&cell, &(over, gave_up)) in &cells {
+    for &(over, at, gave_up) in cells.values() {
         if over > 0 {
             left *= 1.0 - over as f64 / waiting as f64;
-            curve.push((middle_of(cell), 1.0 - left));
+            curve.push((at, 1.0 - left));
         }
         waiting -= over + gave_up;
     }

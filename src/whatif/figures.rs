@@ -3,7 +3,7 @@
 use crate::record::{ClassTotals, RunTotals};
 use crate::stats::two_sided_95;
 
-use super::finding::Interval;
+use super::finding::{Interval, Missing};
 use super::runs::Runs;
 
 /// One figure of a run.
@@ -12,8 +12,8 @@ pub(super) struct Measure {
     /// As the other reports call it.
     pub(super) name: &'static str,
     pub(super) unit: Unit,
-    /// Its value in one run; none where it falls among the unanswered.
-    pub(super) read: fn(&ClassTotals) -> Option<f64>,
+    /// Its value in one run, or why there is none.
+    pub(super) read: fn(&ClassTotals) -> Result<f64, Missing>,
 }
 
 /// What a figure is counted in.
@@ -31,6 +31,15 @@ impl Unit {
         match self {
             Unit::Share => 1.0,
             Unit::Seconds | Unit::Dollars | Unit::Count => f64::INFINITY,
+        }
+    }
+
+    /// How finely figures in it are known at all, as a part of their size: times stand for the cell of
+    /// a histogram they are in, and prices are rounded.
+    pub(super) const fn resolution(self) -> f64 {
+        match self {
+            Unit::Seconds | Unit::Dollars => 1.0 / 1024.0,
+            Unit::Share | Unit::Count => 0.0,
         }
     }
 }
@@ -68,17 +77,21 @@ pub(super) const MEASURES: [Measure; 9] = [
     },
 ];
 
-fn ratio(of: f64, all: u64) -> Option<f64> {
-    (all > 0).then(|| of / all as f64)
+fn ratio(of: f64, all: u64) -> Result<f64, Missing> {
+    if all > 0 { Ok(of / all as f64) } else { Err(Missing::TooFew) }
 }
 
 /// Seconds; needs some observations beyond it.
-fn quantile(hist: &crate::hist::Hist, q: f64) -> Option<f64> {
-    if hist.exceedances(q) < 10 {
-        return None;
+fn quantile(hist: &crate::hist::Hist, q: f64) -> Result<f64, Missing> {
+    match hist.quantile(q) {
+        None if !hist.is_empty() => Err(Missing::Unanswered),
+        Some(us) if hist.exceedances(q) >= LEAST_BEYOND => Ok(us as f64 / 1e6),
+        _ => Err(Missing::TooFew),
     }
-    hist.quantile(q).map(|us| us as f64 / 1e6)
 }
+
+/// A quantile with fewer observations beyond it says little.
+const LEAST_BEYOND: u64 = 10;
 
 /// A figure over the worlds, and what its error is made of.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -93,18 +106,21 @@ pub(super) struct Spread {
     pub(super) refits: usize,
 }
 
-/// Reads a figure of `read` in all worlds and refits; none where one of them has none.
-pub(super) fn spread(runs: &Runs, read: impl Fn(&[&RunTotals]) -> Option<f64>) -> Option<Spread> {
-    let of = |worlds: &[Vec<RunTotals>]| -> Option<Vec<f64>> {
-        let count = worlds.first()?.len();
+/// Reads a figure of `read` in all worlds and refits; where one of them has none, why.
+pub(super) fn spread(
+    runs: &Runs,
+    read: impl Fn(&[&RunTotals]) -> Result<f64, Missing>,
+) -> Result<Spread, Missing> {
+    let of = |worlds: &[Vec<RunTotals>]| -> Result<Vec<f64>, Missing> {
+        let count = worlds.first().map_or(0, Vec::len);
         (0..count)
             .map(|w| read(&worlds.iter().map(|policy| &policy[w]).collect::<Vec<_>>()))
             .collect()
     };
     let values = of(&runs.declared)?;
     let refits: Vec<f64> =
-        runs.refits.iter().map(|refit| Some(mean(&of(refit)?))).collect::<Option<_>>()?;
-    Some(Spread {
+        runs.refits.iter().map(|refit| Ok(mean(&of(refit)?))).collect::<Result<_, _>>()?;
+    Ok(Spread {
         mean: mean(&values),
         luck: deviation(&values),
         fit: deviation(&refits),
@@ -167,6 +183,20 @@ mod tests {
         assert_eq!(degrees(&[(1.0, 10), (1.0, 20)]), Some(24));
         assert_eq!(degrees(&[(1.0, 10), (0.0, 20)]), Some(9));
         assert_eq!(degrees(&[(0.0, 10), (0.0, 0)]), None);
+    }
+
+    #[test]
+    fn why_there_is_no_quantile_is_told() {
+        let of = |answered: u64, unanswered: u64| {
+            let mut hist = crate::hist::Hist::new();
+            (0..answered).for_each(|_| hist.record(2_000_000));
+            (0..unanswered).for_each(|_| hist.record_infinite());
+            quantile(&hist, 0.99)
+        };
+        assert_eq!(of(600, 0), Err(Missing::TooFew), "six are beyond it");
+        assert_eq!(of(600, 60), Err(Missing::Unanswered));
+        assert_eq!(of(0, 0), Err(Missing::TooFew));
+        assert!(of(2_000, 0).is_ok_and(|seconds| (seconds - 2.0).abs() < 0.002));
     }
 
     #[test]

@@ -63,6 +63,9 @@ pub struct Logged {
     pub requests: u64,
     /// Attempts.
     pub attempts: u64,
+    /// Requests that all figures are of: without those of the warm-up, malformed ones, and those sent
+    /// again by a layer above the gateway.
+    pub measured: u64,
 }
 
 /// A timeline in words.
@@ -92,10 +95,24 @@ pub struct Interval {
 pub struct Figure {
     /// As other reports call it.
     pub name: String,
-    /// Mean over the worlds; null where it falls among the unanswered.
+    /// Mean over the worlds.
     pub value: Option<f64>,
+    /// Why there is no value.
+    pub missing: Option<Missing>,
     /// At 95 %: luck, and what the log leaves open.
     pub ci95: Option<Interval>,
+}
+
+/// Why a figure is not there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Missing {
+    /// Too few requests to tell it.
+    TooFew,
+    /// It falls among the unanswered.
+    Unanswered,
+    /// The log does not tell it.
+    NotTold,
 }
 
 /// The change of a measure from the policy in force.
@@ -105,6 +122,8 @@ pub struct Difference {
     pub name: String,
     /// Mean over the worlds.
     pub difference: Option<f64>,
+    /// Why there is none.
+    pub missing: Option<Missing>,
     /// At 95 %: luck, and what the log leaves open.
     pub ci95: Option<Interval>,
     /// Whether the interval leaves out zero.
@@ -114,7 +133,7 @@ pub struct Difference {
 /// Whether the policy in force, simulated, does what the log says.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Believed {
-    /// All of its figures are within sampling error.
+    /// All of `checks` are within sampling error.
     pub reproduces: bool,
     /// Figure by figure.
     pub checks: Vec<Check>,
@@ -145,10 +164,16 @@ pub struct Check {
 pub enum Verdict {
     /// The log is within the range.
     WithinSamplingError,
+    /// It is not, like no more of its kind than chance would have outside.
+    OutsideByChance,
     /// It is not.
     Off,
-    /// One of the two has no figure.
+    /// The log does not tell it.
     NotTold,
+    /// It falls among the unanswered, in the log or simulated.
+    Unanswered,
+    /// There are too few requests to tell it.
+    TooFew,
 }
 
 /// One policy.
@@ -170,8 +195,8 @@ pub struct PolicyFinding {
     pub saved: f64,
     /// Requests the policy in force answers and it does not.
     pub lost: f64,
-    /// Everything billed, dollars.
-    pub bill: f64,
+    /// Everything billed, dollars; null where a price is not known.
+    pub bill: Option<f64>,
     /// Time in intervals in which fewer than 99 % were answered, minutes.
     pub impact_minutes: Figure,
 }
@@ -196,8 +221,8 @@ pub struct OfTarget {
     pub attempts: f64,
     /// Failed attempts.
     pub failed: f64,
-    /// Bill, dollars.
-    pub bill: f64,
+    /// Bill, dollars; null where its price is not known.
+    pub bill: Option<f64>,
 }
 
 /// One interval.
@@ -222,7 +247,9 @@ pub struct Sensitivity {
     pub what: String,
     /// Success by policy.
     pub success: Vec<Option<f64>>,
-    /// Whether who answers most is the same as in the world as fitted.
+    /// Who answers most by itself; null where that is level.
+    pub leader: Option<String>,
+    /// Whether it is level, or led by who answers most in the world as fitted, alone or with others.
     pub same_order: bool,
 }
 
@@ -259,6 +286,13 @@ pub struct Change {
     pub to: Option<String>,
 }
 
+impl Check {
+    /// The log is outside the range, by chance or not.
+    pub(super) fn outside(&self) -> bool {
+        matches!(self.verdict, Verdict::Off | Verdict::OutsideByChance)
+    }
+}
+
 impl WhatIf {
     /// What the world is made of, in a word.
     pub(super) fn made_of(&self) -> &'static str {
@@ -279,8 +313,9 @@ pub(super) fn of(question: &Question<'_>, runs: &Runs) -> WhatIf {
     let scenario = question.scenario;
     let policies: Vec<PolicyFinding> =
         (0..question.policies.len()).map(|policy| policy_finding(question, runs, policy)).collect();
-    let sensitivity = sensitivity(runs);
-    let recommended = recommend(question, &policies, &sensitivity);
+    let sensitivity = sensitivity(question, runs);
+    let believed = question.log.map(|(fit, _)| believe::of(question, fit, runs));
+    let recommended = recommend(question, &policies, &sensitivity, believed.as_ref());
     WhatIf {
         format: FORMAT,
         windtunnel: env!("CARGO_PKG_VERSION").into(),
@@ -290,6 +325,7 @@ pub(super) fn of(question: &Question<'_>, runs: &Runs) -> WhatIf {
             name: fit.log.clone(),
             requests: fit.requests,
             attempts: fit.attempts,
+            measured: fit.measured(),
         }),
         timeline: question.timeline.map(|of| Told {
             name: of.incident.id.clone(),
@@ -301,7 +337,7 @@ pub(super) fn of(question: &Question<'_>, runs: &Runs) -> WhatIf {
         worlds: runs.declared.first().map_or(0, Vec::len),
         refits: runs.refits.len(),
         interval_s: scenario.file.interval.as_micros() as f64 / 1e6,
-        believed: question.log.map(|(fit, _)| believe::of(question, fit, runs)),
+        believed,
         policies,
         in_time: in_time(question, runs),
         sensitivity,
@@ -316,10 +352,11 @@ pub(super) fn of(question: &Question<'_>, runs: &Runs) -> WhatIf {
 
 fn policy_finding(question: &Question<'_>, runs: &Runs, policy: usize) -> PolicyFinding {
     let data = &question.policies[policy];
-    let overall = |measure: Measure| move |of: &[&RunTotals]| (measure.read)(&whole(of[policy]));
+    let overall =
+        |measure: Measure| move |of: &[&RunTotals]| runs.read(measure, &whole(of[policy]));
     let against = |measure: Measure| {
         move |of: &[&RunTotals]| {
-            Some((measure.read)(&whole(of[policy]))? - (measure.read)(&whole(of[0]))?)
+            Ok(runs.read(measure, &whole(of[policy]))? - runs.read(measure, &whole(of[0]))?)
         }
     };
     let others = policy > 0;
@@ -337,9 +374,9 @@ fn policy_finding(question: &Question<'_>, runs: &Runs, policy: usize) -> Policy
         target: target.name.clone(),
         attempts: per_world(&|run| run.targets[i].attempts as f64),
         failed: per_world(&|run| run.targets[i].failures as f64),
-        bill: per_world(&|run| run.targets[i].cost as f64 / 1e12),
+        bill: (!runs.unpriced[i]).then(|| per_world(&|run| run.targets[i].cost as f64 / 1e12)),
     });
-    let impact = |of: &[&RunTotals]| Some(impact_minutes(question, of[policy]));
+    let impact = |of: &[&RunTotals]| Ok(impact_minutes(question, of[policy]));
     PolicyFinding {
         name: data.name.clone(),
         hash: policy_hash(data),
@@ -349,7 +386,9 @@ fn policy_finding(question: &Question<'_>, runs: &Runs, policy: usize) -> Policy
         targets: targets.collect(),
         saved: moved.saved,
         lost: moved.lost,
-        bill: per_world(&|run| run.classes.iter().map(|class| class.cost as f64 / 1e12).sum()),
+        bill: runs.priced().then(|| {
+            per_world(&|run| run.classes.iter().map(|class| class.cost as f64 / 1e12).sum())
+        }),
         impact_minutes: figure("impact_minutes", spread(runs, impact)),
     }
 }
@@ -359,7 +398,7 @@ fn by_class(question: &Question<'_>, runs: &Runs, policy: usize) -> Vec<OfClass>
     let of = |(i, class): (usize, &crate::scenario::ClassModel)| {
         let own = move |of: &[&RunTotals]| (success.read)(&of[policy].classes[i]);
         let change = move |of: &[&RunTotals]| {
-            Some((success.read)(&of[policy].classes[i])? - (success.read)(&of[0].classes[i])?)
+            Ok((success.read)(&of[policy].classes[i])? - (success.read)(&of[0].classes[i])?)
         };
         OfClass {
             class: class.name.clone(),
@@ -378,19 +417,21 @@ pub(super) fn whole(run: &RunTotals) -> std::borrow::Cow<'_, ClassTotals> {
     }
 }
 
-fn figure(name: &str, spread: Option<Spread>) -> Figure {
+fn figure(name: &str, spread: Result<Spread, Missing>) -> Figure {
     Figure {
         name: name.into(),
-        value: spread.map(|spread| spread.mean),
-        ci95: spread.filter(|spread| spread.worlds > 1).map(|spread| spread.interval()),
+        value: spread.ok().map(|spread| spread.mean),
+        missing: spread.err(),
+        ci95: spread.ok().filter(|spread| spread.worlds > 1).map(|spread| spread.interval()),
     }
 }
 
-fn difference(name: &str, spread: Option<Spread>) -> Difference {
-    let ci95 = spread.filter(|spread| spread.worlds > 1).map(|spread| spread.interval());
+fn difference(name: &str, spread: Result<Spread, Missing>) -> Difference {
+    let ci95 = spread.ok().filter(|spread| spread.worlds > 1).map(|spread| spread.interval());
     Difference {
         name: name.into(),
-        difference: spread.map(|spread| spread.mean),
+        difference: spread.ok().map(|spread| spread.mean),
+        missing: spread.err(),
         ci95,
         clear: ci95.is_some_and(|ci95| ci95.low > 0.0 || ci95.high < 0.0),
     }
@@ -450,31 +491,44 @@ fn in_time(question: &Question<'_>, runs: &Runs) -> Vec<InTime> {
 fn successes(runs: &[Vec<RunTotals>]) -> Vec<Option<f64>> {
     let of = |worlds: &Vec<RunTotals>| {
         let values: Option<Vec<f64>> =
-            worlds.iter().map(|run| (MEASURES[0].read)(&whole(run))).collect();
+            worlds.iter().map(|run| (MEASURES[0].read)(&whole(run)).ok()).collect();
         values.map(|values| mean(&values))
     };
     runs.iter().map(of).collect()
 }
 
-fn sensitivity(runs: &Runs) -> Vec<Sensitivity> {
-    let best = |success: &[Option<f64>]| {
-        let ranked = success.iter().enumerate();
-        ranked
-            .max_by(|a, b| a.1.unwrap_or(0.0).total_cmp(&b.1.unwrap_or(0.0)).then(b.0.cmp(&a.0)))
-            .map(|(i, _)| i)
-    };
-    let fitted = best(&successes(&runs.declared));
+fn sensitivity(question: &Question<'_>, runs: &Runs) -> Vec<Sensitivity> {
+    let fitted = leaders(&successes(&runs.declared));
     let of = |(variant, variant_runs): &(super::sensitivity::Variant, Vec<Vec<RunTotals>>)| {
         let success = successes(variant_runs);
-        Sensitivity { what: variant.words(), same_order: best(&success) == fitted, success }
+        let leaders = leaders(&success);
+        let leader = match leaders.as_slice() {
+            [only] => Some(question.policies[*only].name.clone()),
+            _ => None,
+        };
+        Sensitivity {
+            what: variant.words(),
+            same_order: leaders.len() > 1 || leaders.iter().all(|own| fitted.contains(own)),
+            leader,
+            success,
+        }
     };
     runs.variants.iter().map(of).collect()
+}
+
+/// The positions of those that answer most: several where that is level.
+pub(super) fn leaders(success: &[Option<f64>]) -> Vec<usize> {
+    let share = |success: &Option<f64>| success.unwrap_or(0.0);
+    let most = success.iter().map(share).fold(0.0, f64::max);
+    // Floats of the same sums may differ by a hair.
+    (0..success.len()).filter(|&i| share(&success[i]) >= most - 1e-12).collect()
 }
 
 fn recommend(
     question: &Question<'_>,
     policies: &[PolicyFinding],
     sensitivity: &[Sensitivity],
+    believed: Option<&Believed>,
 ) -> Recommended {
     let gain = |policy: &PolicyFinding| {
         let success = policy.differences.first()?;
@@ -509,9 +563,28 @@ fn recommend(
             if question.timeline.is_some() { "timeline" } else { "log" }
         ));
     }
+    let reproduced = believed.is_none_or(|believed| believed.reproduces);
+    if !reproduced {
+        because.push(
+            "but the log is NOT REPRODUCED: what is found in a world that does not do what the log says is no ground for a change"
+                .into(),
+        );
+    }
     Recommended {
-        policy: against.is_empty().then(|| policy.name.clone()),
+        policy: (against.is_empty() && reproduced).then(|| policy.name.clone()),
         because,
         changes: policy_diff::changes(&question.policies[0], &question.policies[best]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::leaders;
+
+    #[test]
+    fn who_answers_as_much_leads_too() {
+        assert_eq!(leaders(&[Some(0.9), Some(0.95), Some(0.95)]), [1, 2]);
+        assert_eq!(leaders(&[Some(0.9), Some(0.9 + 1e-15)]), [0, 1]);
+        assert_eq!(leaders(&[Some(0.9), None]), [0]);
     }
 }

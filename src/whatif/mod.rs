@@ -20,8 +20,8 @@ mod words;
 use windtunnel_policy::config::Policy;
 
 pub use finding::{
-    Believed, Change, Check, Difference, FORMAT, Figure, InTime, Interval, Logged, OfClass,
-    OfTarget, PolicyFinding, Recommended, Sensitivity, Story, Told, Verdict, WhatIf,
+    Believed, Change, Check, Difference, FORMAT, Figure, InTime, Interval, Logged, Missing,
+    OfClass, OfTarget, PolicyFinding, Recommended, Sensitivity, Story, Told, Verdict, WhatIf,
 };
 
 use crate::experiment::{ExperimentError, Observer};

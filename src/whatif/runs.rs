@@ -3,13 +3,15 @@
 use std::sync::Mutex;
 
 use super::Question;
+use super::figures::{Measure, Unit};
+use super::finding::Missing;
 use super::requests::{Outcomes, Watch};
 use super::sensitivity::{self, Variant};
 use crate::experiment::{
     Experiment, ExperimentError, Extremes, NoObserver, NoRecorder, Observer, Options, Recorder,
     RunId, run,
 };
-use crate::record::RunTotals;
+use crate::record::{ClassTotals, RunTotals};
 use crate::scenario::Scenario;
 
 /// Totals by policy, then world.
@@ -25,6 +27,8 @@ pub(super) struct Runs {
     pub(super) variants: Vec<(Variant, ByPolicy)>,
     /// How each request ended, by policy, in the first worlds.
     pub(super) outcomes: Vec<Vec<Outcomes>>,
+    /// By target: the log does not tell what it charges, and nobody wrote it into its card.
+    pub(super) unpriced: Vec<bool>,
 }
 
 /// Worlds that each refit is run in: the same ones, so that luck cancels between refits.
@@ -91,8 +95,37 @@ impl Runs {
             let runs = bare(&scenario, VARIANT_WORLDS.min(worlds))?;
             variants.push((variant, by_policy(runs)));
         }
-        Ok(Runs { declared: by_policy(main), refits, variants, outcomes: watched.by_policy() })
+        Ok(Runs {
+            declared: by_policy(main),
+            refits,
+            variants,
+            outcomes: watched.by_policy(),
+            unpriced: unpriced(question),
+        })
     }
+}
+
+impl Runs {
+    /// A measure of what a run counted; costs are not told where a price is missing.
+    pub(super) fn read(&self, measure: Measure, of: &ClassTotals) -> Result<f64, Missing> {
+        match measure.unit {
+            Unit::Dollars if !self.priced() => Err(Missing::NotTold),
+            _ => (measure.read)(of),
+        }
+    }
+
+    /// Whether it is known what every target charges.
+    pub(super) fn priced(&self) -> bool {
+        !self.unpriced.contains(&true)
+    }
+}
+
+fn unpriced(question: &Question<'_>) -> Vec<bool> {
+    let of = |target: &crate::scenario::TargetModel| {
+        let free = target.price.bill(1_000_000, 0, 1_000_000).as_pico() == 0;
+        free && question.log.is_some_and(|(fit, _)| fit.leaves_unpriced(&target.name))
+    };
+    question.scenario.targets.iter().map(of).collect()
 }
 
 fn by_policy(experiment: Experiment) -> ByPolicy {

@@ -2,8 +2,8 @@
 //! believe it, what each policy does, when, where, what it rests on, what to change.
 
 use super::figures::Unit;
-use super::finding::{Check, InTime, Verdict, WhatIf};
-use super::words::{clock, difference, figure, plain, unit_of};
+use super::finding::{Check, InTime, Logged, PolicyFinding, Sensitivity, Verdict, WhatIf, leaders};
+use super::words::{bill, clear, clock, difference, figure, plain, requests, unit_of};
 
 /// One section.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -68,8 +68,10 @@ pub(super) fn reproduced(found: &WhatIf) -> Option<String> {
         .collect();
     Some(match believed.reproduces {
         true => format!(
-            "Simulated in the fitted world, `{}` does what the log says: every figure is within sampling error.",
-            first.name
+            "Simulated in the fitted world, `{}` does what the log says: every figure is within sampling error{}{}.",
+            first.name,
+            several(&believed.intervals, "interval"),
+            several(&believed.targets, "figure by target"),
         ),
         false => format!(
             "NOT REPRODUCED: simulated in the fitted world, `{}` does not do what the log says: {}. Differences smaller than that are not to be believed.",
@@ -77,6 +79,41 @@ pub(super) fn reproduced(found: &WhatIf) -> Option<String> {
             off.join("; ")
         ),
     })
+}
+
+/// How many of several checks of a kind are outside their range; nothing where none is.
+fn several(checks: &[Check], kind: &str) -> String {
+    let count = |verdict| checks.iter().filter(|check| check.verdict == verdict).count();
+    let (chance, off) = (count(Verdict::OutsideByChance), count(Verdict::Off));
+    let all = chance + off + count(Verdict::WithinSamplingError);
+    let kinds = match kind.split_once(' ') {
+        _ if all == 1 => kind.to_owned(),
+        Some((noun, rest)) => format!("{noun}s {rest}"),
+        None => format!("{kind}s"),
+    };
+    let are = |count: usize| if count == 1 { "is" } else { "are" };
+    match (chance, off) {
+        (0, 0) => String::new(),
+        (chance, 0) => format!(
+            "; {chance} of {all} {kinds} {} outside its range, as chance would have it",
+            are(chance)
+        ),
+        (_, off) => format!(
+            "; BUT {off} of {all} {kinds} {} outside, more than chance would have: there it does not do what the log says",
+            are(off)
+        ),
+    }
+}
+
+/// That figures are of fewer requests than the log holds; nothing where they are not.
+pub(super) fn of_fewer(log: &Logged) -> String {
+    if log.measured == log.requests {
+        return String::new();
+    }
+    format!(
+        "; every figure is of {} of them, without warm-up, malformed and sent again",
+        log.measured
+    )
 }
 
 /// That nothing was held against a log, where there is none.
@@ -92,20 +129,30 @@ pub(super) fn unheld(found: &WhatIf) -> Option<String> {
 pub(super) fn instead(found: &WhatIf, i: usize) -> String {
     let (first, policy) = (&found.policies[0], &found.policies[i]);
     let success = &policy.differences[0];
-    let cost = policy.bill - first.bill;
     format!(
-        "`{}` instead of `{}`: {} answered ({}); {:.0} requests saved, {:.0} lost; the bill {} {}; {} minutes of impact instead of {}.",
+        "`{}` instead of `{}`: {} answered ({}); {} requests saved, {} lost; {}; {} minutes of impact instead of {}.",
         policy.name,
         first.name,
         difference(success.difference, success.ci95, Unit::Share),
-        if success.clear { "clear" } else { "not clear" },
-        policy.saved,
-        policy.lost,
-        if cost < 0.0 { "falls by" } else { "rises by" },
-        plain(Some(cost.abs()), Unit::Dollars),
-        figure(policy.impact_minutes.value, policy.impact_minutes.ci95, Unit::Count),
-        figure(first.impact_minutes.value, first.impact_minutes.ci95, Unit::Count),
+        clear(success),
+        requests(policy.saved),
+        requests(policy.lost),
+        costs(first, policy),
+        figure(&policy.impact_minutes, Unit::Count),
+        figure(&first.impact_minutes, Unit::Count),
     )
+}
+
+fn costs(first: &PolicyFinding, policy: &PolicyFinding) -> String {
+    match first.bill.zip(policy.bill).map(|(first, own)| own - first) {
+        None => "what it costs is not told".into(),
+        Some(0.0) => "the bill is the same".into(),
+        Some(more) => format!(
+            "the bill {} {}",
+            if more < 0.0 { "falls by" } else { "rises by" },
+            plain(Some(more.abs()), Unit::Dollars)
+        ),
+    }
 }
 
 /// What the intervals are made of.
@@ -133,7 +180,10 @@ pub(super) fn believed(found: &WhatIf) -> Option<Section> {
             Verdict::Off => {
                 off_by(check, unit).split_once(" is ").map_or(String::new(), |(_, off)| off.into())
             }
+            Verdict::OutsideByChance => "outside, as chance has it".into(),
             Verdict::NotTold => "not told".into(),
+            Verdict::Unanswered => "unanswered".into(),
+            Verdict::TooFew => "too few requests".into(),
         };
         vec![
             check.name.clone(),
@@ -148,7 +198,7 @@ pub(super) fn believed(found: &WhatIf) -> Option<Section> {
     };
     let rows = believed.checks.iter().chain(&believed.targets).map(|check| row(check, unit(check)));
     let mut rows: Vec<Vec<String>> = rows.collect();
-    let off = believed.intervals.iter().filter(|check| check.verdict == Verdict::Off);
+    let off = believed.intervals.iter().filter(|check| check.outside());
     let worst: Vec<&Check> = off.clone().take(5).collect();
     rows.extend(worst.iter().map(|check| row(check, Unit::Share)));
     let all = believed.intervals.len();
@@ -173,18 +223,15 @@ pub(super) fn policies(found: &WhatIf) -> Section {
     let figures = found.policies[0].figures.iter().enumerate().map(|(i, first)| {
         let of = |policy: &super::finding::PolicyFinding| {
             let own = &policy.figures[i];
-            figure(own.value, own.ci95, unit_of(&own.name))
+            figure(own, unit_of(&own.name))
         };
         let cells = found.policies.iter().map(of);
         [first.name.clone()].into_iter().chain(cells).collect()
     });
     let mut rows: Vec<Vec<String>> = figures.collect();
-    let impact = found
-        .policies
-        .iter()
-        .map(|policy| figure(policy.impact_minutes.value, policy.impact_minutes.ci95, Unit::Count));
+    let impact = found.policies.iter().map(|policy| figure(&policy.impact_minutes, Unit::Count));
     rows.push(["impact_minutes".to_owned()].into_iter().chain(impact).collect());
-    let bills = found.policies.iter().map(|policy| plain(Some(policy.bill), Unit::Dollars));
+    let bills = found.policies.iter().map(|policy| bill(policy.bill));
     rows.push(["bill".to_owned()].into_iter().chain(bills).collect());
     Section {
         title: "What each policy does".into(),
@@ -197,18 +244,15 @@ pub(super) fn changes(found: &WhatIf, i: usize) -> Section {
     let policy = &found.policies[i];
     let rows = policy.differences.iter().map(|change| {
         let unit = unit_of(&change.name);
-        let clear = if change.clear { "clear" } else { "not clear" };
-        vec![
-            change.name.clone(),
-            difference(change.difference, change.ci95, unit),
-            clear.to_owned(),
-        ]
+        let shown = difference(change.difference, change.ci95, unit);
+        vec![change.name.clone(), shown, clear(change).to_owned()]
     });
     Section {
         title: format!("`{}` against `{}`", policy.name, found.policies[0].name),
         sentences: vec![format!(
-            "The same requests, weather and luck: {:.1} requests are answered that were not, {:.1} no longer.",
-            policy.saved, policy.lost
+            "The same requests, weather and luck: {} requests are answered that were not, {} no longer.",
+            requests(policy.saved),
+            requests(policy.lost)
         )],
         table: Some(Table {
             head: ["", "change", ""].map(str::to_owned).to_vec(),
@@ -261,7 +305,7 @@ pub(super) fn by_class(found: &WhatIf) -> Option<Section> {
     let rows = found.policies[0].by_class.iter().enumerate().map(|(i, class)| {
         let cells = found.policies.iter().map(|policy| {
             let own = &policy.by_class[i];
-            let success = figure(own.success.value, own.success.ci95, Unit::Share);
+            let success = figure(&own.success, Unit::Share);
             match &own.change {
                 Some(change) => format!(
                     "{success} ({})",
@@ -290,7 +334,7 @@ pub(super) fn targets(found: &WhatIf) -> Section {
                 policy.name.clone(),
                 format!("{:.0}", target.attempts),
                 format!("{:.0}", target.failed),
-                plain(Some(target.bill), Unit::Dollars),
+                bill(target.bill),
             ]);
         }
     }
@@ -310,14 +354,24 @@ pub(super) fn sensitivity(found: &WhatIf) -> Option<Section> {
     head.push("who answers most".into());
     let rows = found.sensitivity.iter().map(|case| {
         let cells = case.success.iter().map(|success| plain(*success, Unit::Share));
-        let order = if case.same_order { "the same" } else { "ANOTHER" };
-        [case.what.clone()].into_iter().chain(cells).chain([order.to_owned()]).collect()
+        [case.what.clone()].into_iter().chain(cells).chain([leads(found, case)]).collect()
     });
     Some(Section {
         title: format!("Worlds the {} cannot tell from this one", found.made_of()),
         table: Some(Table { head, rows: rows.collect() }),
         ..Section::default()
     })
+}
+
+/// Who answers most in a world, beside who does in the one that was fitted.
+fn leads(found: &WhatIf, case: &Sensitivity) -> String {
+    let fitted: Vec<Option<f64>> = found.policies.iter().map(|of| of.figures[0].value).collect();
+    match &case.leader {
+        None => "level".into(),
+        Some(_) if !case.same_order => "ANOTHER".into(),
+        Some(_) if leaders(&fitted).len() == 1 => "the same".into(),
+        Some(only) => format!("`{only}`"),
+    }
 }
 
 fn stories(found: &WhatIf) -> Vec<Section> {

@@ -1,7 +1,8 @@
 //! The report for a terminal.
 
 use super::finding::WhatIf;
-use super::sections::{Section, Table, sections};
+use super::sections::{Section, Table, of_fewer, sections};
+use crate::fit::many;
 
 /// The widest cell; longer ones are cut.
 const WIDEST: usize = 60;
@@ -19,8 +20,11 @@ impl WhatIf {
         );
         if let Some(log) = &self.log {
             out += &format!(
-                "log        {}: {} requests, {} attempts\n",
-                log.name, log.requests, log.attempts
+                "log        {}: {}, {}{}\n",
+                log.name,
+                many(log.requests, "request"),
+                many(log.attempts, "attempt"),
+                of_fewer(log)
             );
         }
         if let Some(timeline) = &self.timeline {

@@ -1,13 +1,44 @@
 //! Figures as people read them.
 
 use super::figures::Unit;
-use super::finding::Interval;
+use super::finding::{Difference, Figure, Interval, Missing};
 
-/// A value with half its interval.
-pub(super) fn figure(value: Option<f64>, ci95: Option<Interval>, unit: Unit) -> String {
-    let Some(value) = value else { return "– (unanswered)".into() };
-    let half = ci95.map(|ci95| (ci95.high - ci95.low) / 2.0);
+/// A value with half its interval, or why there is none.
+pub(super) fn figure(of: &Figure, unit: Unit) -> String {
+    let Some(value) = of.value else {
+        return of.missing.map_or("–".into(), |why| format!("– ({})", missing(why)));
+    };
+    let half = of.ci95.map(|ci95| (ci95.high - ci95.low) / 2.0);
     shown(value, half, unit, false)
+}
+
+/// Why a figure is not there.
+pub(super) fn missing(why: Missing) -> &'static str {
+    match why {
+        Missing::TooFew => "too few requests",
+        Missing::Unanswered => "unanswered",
+        Missing::NotTold => "not told",
+    }
+}
+
+/// Whether a change is clear, or why there is none.
+pub(super) fn clear(of: &Difference) -> &'static str {
+    match of.missing {
+        Some(why) => missing(why),
+        None if of.clear => "clear",
+        None => "not clear",
+    }
+}
+
+/// Dollars, or that they are not told.
+pub(super) fn bill(dollars: Option<f64>) -> String {
+    dollars.map_or("not told".into(), |dollars| plain(Some(dollars), Unit::Dollars))
+}
+
+/// A mean number of requests: a decimal where it is no whole.
+pub(super) fn requests(mean: f64) -> String {
+    let whole = (mean - libm::round(mean)).abs() < 0.05;
+    if whole { format!("{mean:.0}") } else { format!("{mean:.1}") }
 }
 
 /// A difference with its sign.
@@ -74,7 +105,12 @@ fn decimals(value: f64, half: Option<f64>, unit: Unit) -> usize {
         _ => of(value.abs(), 3),
     };
     let least = if unit == Unit::Dollars { 2 } else { 0 };
-    wanted.clamp(least, 5) as usize
+    let wanted = wanted.clamp(least, 5) as usize;
+    let Some(half) = half.filter(|&half| half > 0.0 && half < value.abs()) else { return wanted };
+    // What is clear shows it: no rounding makes the half as large as the value.
+    let rounded = |x: f64, decimals: usize| libm::round(x * libm::pow(10.0, decimals as f64));
+    let apart = |&decimals: &usize| rounded(value.abs(), decimals) > rounded(half, decimals);
+    (wanted..=5).find(apart).unwrap_or(wanted)
 }
 
 #[cfg(test)]
@@ -84,14 +120,23 @@ mod tests {
     #[test]
     fn a_value_has_the_digits_of_its_precision() {
         let half = |half: f64, value: f64| Some(Interval { low: value - half, high: value + half });
-        assert_eq!(
-            figure(Some(0.998_53), half(0.000_07, 0.998_53), Unit::Share),
-            "99.853 % ± 0.007"
-        );
+        let of =
+            |value: Option<f64>, ci95, missing| Figure { name: "x".into(), value, missing, ci95 };
+        let share = of(Some(0.998_53), half(0.000_07, 0.998_53), None);
+        assert_eq!(figure(&share, Unit::Share), "99.853 % ± 0.007");
         assert_eq!(difference(Some(-0.012), half(0.003, -0.012), Unit::Share), "-1.2 pp ± 0.3");
         assert_eq!(plain(Some(0.447), Unit::Seconds), "447 ms");
         assert_eq!(plain(Some(4.9931), Unit::Dollars), "$4.99");
-        assert_eq!(figure(None, None, Unit::Seconds), "– (unanswered)");
+        let none = |why| figure(&of(None, None, Some(why)), Unit::Seconds);
+        assert_eq!(none(Missing::Unanswered), "– (unanswered)");
+        assert_eq!(none(Missing::TooFew), "– (too few requests)");
+        assert_eq!(
+            difference(Some(-0.0123), half(0.0116, -0.0123), Unit::Seconds),
+            "-12.3 ms ± 11.6"
+        );
+        assert_eq!(difference(Some(-0.0116), half(0.0123, -0.0116), Unit::Seconds), "-12 ms ± 12");
+        assert_eq!((requests(12.0), requests(11.5)), ("12".into(), "11.5".into()));
+        assert_eq!((bill(None), bill(Some(0.0))), ("not told".into(), "$0.00".into()));
         assert_eq!(clock(33_900), "9:25");
     }
 }

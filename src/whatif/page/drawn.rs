@@ -2,7 +2,7 @@
 
 use crate::page::{self, Axis, Block, DotChart, DotPanel, DotRow, Line, LineChart, Section, X};
 use crate::whatif::figures::Unit;
-use crate::whatif::finding::{Figure, InTime, Interval, PolicyFinding, WhatIf};
+use crate::whatif::finding::{InTime, Interval, PolicyFinding, WhatIf};
 use crate::whatif::sections;
 use crate::whatif::words::{difference, figure, unit_of};
 
@@ -74,8 +74,8 @@ pub(super) fn by_policy(found: &WhatIf) -> Section {
         about: "Values with their 95 % intervals. Axes begin where the values do, not at zero."
             .into(),
         panels: panels(found, 0, |policy, measure| {
-            let Figure { name, value, ci95 } = &policy.figures[measure];
-            (*value, *ci95, figure(*value, *ci95, unit_of(name)))
+            let own = &policy.figures[measure];
+            (own.value, own.ci95, figure(own, unit_of(&own.name)))
         }),
     };
     let mut blocks = vec![Block::Dots(values)];

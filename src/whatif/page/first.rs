@@ -1,10 +1,11 @@
 //! The first screen: what was asked, whether the log is reproduced, the answer, how far to believe it.
 
+use crate::fit::many;
 use crate::page::{KeyFigure, Tone};
 use crate::whatif::figures::Unit;
 use crate::whatif::finding::{Difference, Figure, PolicyFinding, Verdict, WhatIf};
-use crate::whatif::sections::{instead, intervals, reproduced, unheld};
-use crate::whatif::words::{difference, figure, plain, unit_of};
+use crate::whatif::sections::{instead, intervals, of_fewer, reproduced, unheld};
+use crate::whatif::words::{bill, clear, difference, figure, requests, unit_of};
 
 pub(super) fn title(found: &WhatIf) -> String {
     let timeline = found.timeline.as_ref().map_or(&found.scenario, |timeline| &timeline.name);
@@ -19,8 +20,10 @@ pub(super) fn asked(found: &WhatIf) -> String {
     let first = &found.policies[0].name;
     let log = found.log.as_ref().map_or(String::new(), |log| {
         format!(
-            "The log holds {} requests and {} attempts under `{first}`. ",
-            log.requests, log.attempts
+            "The log holds {} and {} under `{first}`{}. ",
+            many(log.requests, "request"),
+            many(log.attempts, "attempt"),
+            of_fewer(log)
         )
     });
     let others = match found.policies.len() {
@@ -53,25 +56,26 @@ pub(super) fn figures(found: &WhatIf) -> Vec<KeyFigure> {
     let more = tone(&other.differences[0], true);
     figures.push(KeyFigure {
         label: "requests saved".into(),
-        value: format!("{:.0}", other.saved),
-        note: format!("{:.0} lost, against {}, in one world", other.lost, first.name),
+        value: requests(other.saved),
+        note: format!("{} lost, against {}, in one world", requests(other.lost), first.name),
         tone: more,
     });
     let cost = position(first, "cost_per_1k");
-    let bill = |policy: &PolicyFinding| plain(Some(policy.bill), Unit::Dollars);
     figures.push(KeyFigure {
         label: "the bill".into(),
-        value: bill(other),
-        note: format!(
-            "{}: {}; per 1,000 requests {}",
-            first.name,
-            bill(first),
-            change(&other.differences[cost])
-        ),
+        value: bill(other.bill),
+        note: match first.bill {
+            None => "a target's prices are not in the log: write them into its card".into(),
+            Some(_) => format!(
+                "{}: {}; per 1,000 requests {}",
+                first.name,
+                bill(first.bill),
+                change(&other.differences[cost])
+            ),
+        },
         tone: tone(&other.differences[cost], false),
     });
-    let impact =
-        |of: &PolicyFinding| figure(of.impact_minutes.value, of.impact_minutes.ci95, Unit::Count);
+    let impact = |of: &PolicyFinding| figure(&of.impact_minutes, Unit::Count);
     figures.push(KeyFigure {
         label: "minutes of impact".into(),
         value: impact(other),
@@ -99,14 +103,28 @@ fn reproduction(found: &WhatIf) -> Option<KeyFigure> {
     let believed = found.believed.as_ref()?;
     let count = |verdict| believed.checks.iter().filter(|check| check.verdict == verdict).count();
     let (within, off) = (count(Verdict::WithinSamplingError), count(Verdict::Off));
+    let beside = || believed.intervals.iter().chain(&believed.targets);
     let (value, tone) = match believed.reproduces {
+        true if beside().any(|check| check.verdict == Verdict::Off) => ("in part", Tone::Plain),
         true => ("yes", Tone::Good),
         false => ("NO", Tone::Bad),
+    };
+    let outside = believed.intervals.iter().filter(|check| check.outside()).count();
+    let chance = match outside {
+        0 => "",
+        _ if believed.intervals.iter().any(|check| check.verdict == Verdict::Off) => {
+            ", more than chance would have"
+        }
+        _ => ", as chance would have it",
     };
     Some(KeyFigure {
         label: "the log is reproduced".into(),
         value: value.into(),
-        note: format!("{within} of {} figures within sampling error", within + off),
+        note: format!(
+            "{within} of {} figures within sampling error; {outside} of {} intervals outside{chance}",
+            within + off,
+            believed.intervals.len()
+        ),
         tone,
     })
 }
@@ -118,7 +136,7 @@ fn compared(
     measure: usize,
     more_is_better: bool,
 ) -> KeyFigure {
-    let value = |of: &Figure| figure(of.value, of.ci95, unit_of(&of.name));
+    let value = |of: &Figure| figure(of, unit_of(&of.name));
     let paired = &other.differences[measure];
     KeyFigure {
         label: label.into(),
@@ -132,8 +150,8 @@ fn change(paired: &Difference) -> String {
     if paired.difference.is_none() {
         return "no difference is known".into();
     }
-    let clear = if paired.clear { "clear" } else { "not clear" };
-    format!("{}, {clear}", difference(paired.difference, paired.ci95, unit_of(&paired.name)))
+    let shown = difference(paired.difference, paired.ci95, unit_of(&paired.name));
+    format!("{shown}, {}", clear(paired))
 }
 
 /// Good where it is clearly better, bad where it is clearly worse.
@@ -154,7 +172,7 @@ fn position(policy: &PolicyFinding, name: &str) -> usize {
 pub(super) fn belief(found: &WhatIf) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(believed) = &found.believed {
-        let off = believed.intervals.iter().filter(|check| check.verdict == Verdict::Off).count();
+        let off = believed.intervals.iter().filter(|check| check.outside()).count();
         let all = believed.intervals.len();
         lines.push(format!(
             "The log against the simulation, figure by figure, is below. Success by interval is outside \
