@@ -10,6 +10,7 @@ use windtunnel::timeline::Hypothesis;
 
 use super::Outcome;
 use super::args::{FitArgs, LogArgs};
+use super::fit_folder::{left, refuse_no_folder, refuse_standing};
 use super::incident;
 use super::interrupt::{self, First};
 use super::output::{OutFile, cannot_write, print, write_file};
@@ -33,8 +34,12 @@ pub(super) enum Made {
 /// Writes the world of a log or a timeline.
 pub(super) fn fit(args: &FitArgs) -> Outcome {
     interrupt::watch(First::EndsAtOnce);
+    let refuse = if args.overwrite { refuse_any_file } else { refuse_standing };
+    // Once before the work, as far as it can be known, and once when all names are.
+    refuse(&args.out, &[])?;
     let made = made(&args.log, Some(&args.out))?;
     let files = made.files();
+    refuse(&args.out, &files)?;
     write_all(&args.out, &files, &args.log.files())?;
     print(&made.text())?;
     let scenario = args.out.join(made.scenario_path());
@@ -47,7 +52,14 @@ pub(super) fn fit(args: &FitArgs) -> Outcome {
         args.out.display(),
         scenario.display()
     ))?;
+    for path in left(&args.out, &files) {
+        print(&format!("{} is of an earlier fit and of no use to this one\n", path.display()))?;
+    }
     Ok(0)
+}
+
+fn refuse_any_file(out: &Path, _: &[FittedFile]) -> Result<(), InputError> {
+    refuse_no_folder(out)
 }
 
 /// Makes the world that was asked for; it is called as the folder is, if it is to have one.

@@ -10,6 +10,7 @@ mod experiment;
 mod explain;
 mod files;
 mod fit;
+mod fit_folder;
 mod incident;
 mod interrupt;
 mod journal;

@@ -3,6 +3,7 @@
 mod counted;
 mod coverage;
 mod formats;
+mod honest;
 mod program;
 mod resent;
 mod round_trip;

@@ -97,7 +97,10 @@ pub(in crate::cli) struct TimelineArgs {
 pub(in crate::cli) struct FitArgs {
     #[command(flatten)]
     pub(in crate::cli) log: LogArgs,
-    /// The folder to write to; its name becomes the scenario's.
+    /// The folder to write to; its name becomes the scenario's. One that holds a fit is refused.
     #[arg(long, short, value_name = "DIR")]
     pub(in crate::cli) out: PathBuf,
+    /// Replace what stands in the folder, edited or not.
+    #[arg(long)]
+    pub(in crate::cli) overwrite: bool,
 }

@@ -1,0 +1,213 @@
+//! What a log does not tell is said to be so, and nothing is claimed beyond it.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+const MAP: &str = "time_unit: s\nduration_unit: ms\ncolumns: {request: id, target: at, sent: t, \
+                   took: ms, status: status, input_tokens: in, output_tokens: out";
+
+/// A log of 400 requests in forty minutes, one in ten of which failed once and was not tried again.
+/// Times, tokens and bills never vary.
+fn log(bill: &str) -> String {
+    let mut text = String::from("id,at,t,ms,status,in,out,usd\n");
+    for i in 0..400 {
+        let (ms, status, out, usd) =
+            if i % 10 == 3 { (200, 503, 0, "0") } else { (2_000, 200, 150, bill) };
+        writeln!(text, "q{i},east,{},{ms},{status},1000,{out},{usd}", i * 6).expect("a string");
+    }
+    text
+}
+
+fn folder(bill: &str) -> TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let cost = if bill.is_empty() { "}\n" } else { ", cost: usd}\n" };
+    let files = [
+        ("log.csv", log(bill)),
+        ("map.yaml", format!("{MAP}{cost}")),
+        ("one.yaml", "name: one\nattempts: {max: 1}\n".into()),
+        ("uno.yaml", "name: uno\nattempts: {max: 1}\n".into()),
+        (
+            "three.yaml",
+            "name: three\nattempts: {max: 3, max_same_target: 3}\nbackoff: {base: 0ms}\n".into(),
+        ),
+    ];
+    for (name, text) in files {
+        fs::write(folder.path().join(name), text).expect("it can be written to");
+    }
+    folder
+}
+
+fn run(folder: &TempDir, words: &[&str]) -> Output {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_windtunnel"));
+    program.current_dir(folder.path()).args(words).output().expect("the program starts")
+}
+
+fn good(folder: &TempDir, words: &[&str]) -> String {
+    let output = run(folder, words);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{words:?}: {errors}");
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+const LOG: [&str; 3] = ["log.csv", "--columns", "map.yaml"];
+
+fn ask(folder: &TempDir, policies: [&str; 2], more: &[&str]) -> String {
+    let words = ["--worlds=3", "-p", policies[0], "-p", policies[1]];
+    good(folder, &[&["what-if"], &LOG[..], &words, more].concat())
+}
+
+fn json(folder: &TempDir, policies: [&str; 2], more: &[&str]) -> Value {
+    serde_json::from_str(&ask(folder, policies, &[&["--format=json"], more].concat()))
+        .expect("JSON")
+}
+
+fn named<'a>(list: &'a Value, name: &str) -> &'a Value {
+    let found = list.as_array().and_then(|all| all.iter().find(|one| one["name"] == name));
+    found.unwrap_or_else(|| panic!("{name} is not in {list}"))
+}
+
+/// A line of a text that begins with these words.
+fn line<'a>(text: &'a str, begin: &str) -> &'a str {
+    let found = text.lines().find(|line| line.trim_start().starts_with(begin));
+    found.unwrap_or_else(|| panic!("no line begins with {begin}:\n{text}"))
+}
+
+#[test]
+fn without_bills_nothing_is_said_of_costs() {
+    let folder = folder("");
+    let page = ["--report", "report.html"];
+    let text = ask(&folder, ["one.yaml", "three.yaml"], &page);
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains("what it costs is not told"), "{text}");
+    assert!(!text.contains("$0.00"), "{text}");
+    for row in ["cost_per_1k", "bill"] {
+        assert!(line(&text, row).contains("not told"), "{text}");
+    }
+    let html = fs::read_to_string(folder.path().join("report.html")).expect("it was written");
+    assert!(html.contains("what it costs is not told") && !html.contains("$0.00"));
+    let markdown = ask(&folder, ["one.yaml", "three.yaml"], &["--format=markdown"]);
+    assert!(markdown.contains("what it costs is not told") && !markdown.contains("$0.00"));
+
+    let found = json(&folder, ["one.yaml", "three.yaml"], &[]);
+    for policy in found["policies"].as_array().expect("two") {
+        assert!(policy["bill"].is_null() && policy["targets"][0]["bill"].is_null(), "{policy}");
+        let cost = named(&policy["figures"], "cost_per_1k");
+        assert_eq!((&cost["value"], &cost["missing"]), (&Value::Null, &"not_told".into()));
+    }
+    let check = named(&found["believed"]["checks"], "cost_per_1k");
+    assert_eq!((&check["logged"], &check["verdict"]), (&Value::Null, &"not_told".into()));
+}
+
+/// 360 of 400 are billed $0.004 each: $3.60 for each thousand. What took 2.000 s takes 2.000 s.
+#[test]
+fn what_never_varies_is_reproduced() {
+    let folder = folder("0.004");
+    let found = json(&folder, ["one.yaml", "three.yaml"], &[]);
+    let believed = &found["believed"];
+    let cost = named(&believed["checks"], "cost_per_1k");
+    assert!((cost["logged"].as_f64().expect("it is told") - 3.6).abs() < 1e-9, "{cost}");
+    let simulated = cost["simulated"].as_f64().expect("it is told");
+    assert!((simulated - 3.6).abs() < 0.2, "{cost}");
+    let median = named(&believed["checks"], "latency_p50")["simulated"].as_f64();
+    assert!((median.expect("half are answered") / 2.0 - 1.0).abs() < 0.001, "{believed}");
+    assert_eq!(believed["reproduces"], true, "{believed}");
+
+    let text = good(&folder, &[&["fit"], &LOG[..], &["--out", "w"]].concat());
+    assert!(line(&text, "first output").contains("p50 2.00 s, p90 2.00 s"), "{text}");
+    assert!(text.contains("they do not tell input and output apart"), "{text}");
+    // Six of the answers are beyond the highest percentile, and one in ten requests is unanswered.
+    let median = named(&believed["checks"], "latency_p99");
+    assert_eq!(median["verdict"], "unanswered", "{believed}");
+}
+
+#[test]
+fn policies_that_do_the_same_are_level() {
+    let folder = folder("0.004");
+    let found = json(&folder, ["one.yaml", "uno.yaml"], &[]);
+    let cases = found["sensitivity"].as_array().expect("there are some");
+    assert!(!cases.is_empty());
+    for case in cases {
+        assert_eq!((&case["leader"], &case["same_order"]), (&Value::Null, &true.into()), "{case}");
+    }
+    let text = ask(&folder, ["one.yaml", "uno.yaml"], &[]);
+    assert!(line(&text, "no failure sticks").ends_with("level"), "{text}");
+    assert!(text.contains("the bill is the same") && !text.contains("ANOTHER"), "{text}");
+}
+
+/// A world in which nothing is as in the log recommends nothing, however clear the change is in it.
+#[test]
+fn what_is_not_reproduced_recommends_nothing() {
+    let folder = folder("0.004");
+    good(&folder, &[&["fit"], &LOG[..], &["--out", "w"]].concat());
+    let card = folder.path().join("w/models/east.yaml");
+    let text = fs::read_to_string(&card).expect("it was written");
+    let (before, share) = text.split_once("share: ").expect("the log has failures");
+    let (_, after) = share.split_once([',', '}']).expect("the share ends");
+    fs::write(&card, format!("{before}share: 40%,{after}")).expect("it can be written to");
+    let world = ["--world", "w/w.yaml"];
+    let text = ask(&folder, ["one.yaml", "three.yaml"], &world);
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains("- NOT REPRODUCED:"), "{text}");
+    assert!(flat.contains("No change is recommended.") && flat.contains("no ground for a change"));
+    let found = json(&folder, ["one.yaml", "three.yaml"], &world);
+    assert!(found["recommended"]["policy"].is_null(), "{}", found["recommended"]);
+}
+
+#[test]
+fn a_folder_that_holds_a_fit_is_not_written_over() {
+    let folder = folder("0.004");
+    let words = [&["fit"], &LOG[..], &["--out", "w"]].concat();
+    good(&folder, &words);
+    let card = folder.path().join("w/models/east.yaml");
+    fs::write(&card, "edited\n").expect("it can be written to");
+    fs::write(folder.path().join("w/models/west.yaml"), "of another\n").expect("it can");
+    let output = run(&folder, &words);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert!(told.contains("--overwrite") && told.contains("may have been edited"), "{told}");
+    assert_eq!(fs::read_to_string(&card).expect("it is there"), "edited\n");
+
+    let told = good(&folder, &[&words[..], &["--overwrite"]].concat());
+    assert!(fs::read_to_string(&card).expect("it is there").starts_with("name: east\n"));
+    assert!(told.contains("west.yaml is of an earlier fit") && !told.contains("east.yaml is of"));
+
+    fs::write(folder.path().join("file"), "").expect("it can be written to");
+    for more in [&[][..], &["--overwrite"]] {
+        let words = [&["fit"], &LOG[..], &["--out", "file"], more].concat();
+        let output = run(&folder, &words);
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert!(told.contains("is a file, not a folder") && !told.contains("os error"), "{told}");
+    }
+}
+
+/// What the warm-up holds is no part of any figure, and the header says so.
+#[test]
+fn that_figures_are_of_fewer_requests_is_said() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let scenario = include_str!("../files/cli/small.yaml");
+    fs::write(folder.path().join("small.yaml"), scenario).expect("it can be written to");
+    good(&folder, &["run", "small.yaml", "-p", "conservative", "--ledger", "l.csv", "--quiet"]);
+    let words = ["what-if", "l.csv", "-p", "conservative", "-p", "single", "--worlds=2"];
+    let text = good(&folder, &words);
+    let found = good(&folder, &[&words[..], &["--format=json"]].concat());
+    let found: Value = serde_json::from_str(&found).expect("JSON");
+    let (all, measured) = (&found["log"]["requests"], &found["log"]["measured"]);
+    assert!(measured.as_u64() < all.as_u64(), "{}", found["log"]);
+    assert!(line(&text, "log ").contains(&format!("every figure is of {measured} of them")));
+}
+
+#[test]
+fn one_is_singular_and_none_is_no_negative() {
+    let folder = folder("0.004");
+    let all = log("0.004");
+    let lines: Vec<&str> = all.lines().take(2).collect();
+    fs::write(folder.path().join("log.csv"), lines.join("\n")).expect("it can be written to");
+    let text = good(&folder, &[&["fit"], &LOG[..], &["--out", "w"]].concat());
+    assert!(text.starts_with("log.csv: 1 row, 1 request, 1 attempt\n"), "{text}");
+    assert!(text.contains("0 of 1 failed (0.00 %)") && !text.contains("-0"), "{text}");
+}
