@@ -205,8 +205,9 @@ pub(super) fn believed(found: &WhatIf) -> Option<Section> {
     Some(Section {
         title: format!("Believe it? `{}` in the log and simulated", found.policies[0].name),
         sentences: vec![format!(
-            "Success by interval: {} of {all} are outside their range; by chance alone about {:.0} would be.",
-            off.count(),
+            "Success by interval: {} of {all} {} outside; by chance alone about {:.0} would be.",
+            off.clone().count(),
+            if off.count() == 1 { "is" } else { "are" },
             (all as f64 * 0.05).ceil()
         )],
         table: Some(Table {

@@ -17,7 +17,15 @@ pub(super) fn stories(question: &Question<'_>, runs: &Runs) -> Vec<Story> {
         let pick = Pick::Request(request);
         // A layer above may make another request of the same number: then nothing is told.
         let told = explain(question.scenario, &pair, pick, question.options.seed, 0).ok()?;
-        Some(Story { request, why: why.into(), told: told.text() })
+        let told = if runs.priced() { told.text() } else { without_costs(&told.text()) };
+        Some(Story { request, why: why.into(), told })
     };
     worth_a_look(of_first, of_last).into_iter().filter_map(told).collect()
+}
+
+/// A story without the costs that are zero only because no price is known; columns stay where they are.
+fn without_costs(told: &str) -> String {
+    let lines =
+        told.lines().map(|line| line.replace("$0.00", "–    ").trim_end().to_owned() + "\n");
+    lines.collect()
 }
