@@ -1,14 +1,18 @@
 //! Files checked without running anything: what `windtunnel check` does.
 
+mod kind;
+
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::input::{InputError, SourceFile, read_yaml, top_level_keys};
+pub use self::kind::{FileKind, kind_of};
+use crate::input::{InputError, SourceFile};
 use crate::library::{Kind, find, load_policy};
 use crate::lint::{self, PolicyFile};
+use crate::log::ColumnMap;
 use crate::profile::Profile;
+use crate::resolve::check_switches;
 use crate::scenario::{ModelCard, Scenario};
-use crate::schema;
 use crate::space::Space;
 
 /// What checking some files found.
@@ -24,11 +28,11 @@ pub struct Checked {
 enum Part {
     Scenario(Box<Scenario>, Vec<PolicyFile>),
     Policy(Box<PolicyFile>),
-    Other(Kind),
+    Other(FileKind),
 }
 
 /// Checks each file as what its content says it is: a scenario with all it names, a model card, a
-/// policy, a traffic profile. Policies are held against the scenarios that name them, and against
+/// policy, a traffic profile, a space, kill switches, a mapping of columns. Policies are held against the scenarios that name them, and against
 /// those among the files.
 pub fn check<P: AsRef<Path>>(paths: &[P]) -> Checked {
     let mut checked = Checked::default();
@@ -69,10 +73,10 @@ pub fn check<P: AsRef<Path>>(paths: &[P]) -> Checked {
 ///
 /// # Errors
 /// The first mistake in it, or in a file it names.
-pub fn check_file(path: &Path) -> Result<Kind, InputError> {
+pub fn check_file(path: &Path) -> Result<FileKind, InputError> {
     Ok(match read(path)? {
-        Part::Scenario(..) => Kind::Scenario,
-        Part::Policy(_) => Kind::Policy,
+        Part::Scenario(..) => FileKind::Shipped(Kind::Scenario),
+        Part::Policy(_) => FileKind::Shipped(Kind::Policy),
         Part::Other(kind) => kind,
     })
 }
@@ -81,16 +85,20 @@ fn read(path: &Path) -> Result<Part, InputError> {
     let file = file_or_shipped(path)?;
     let kind = kind_of(&file)?;
     match kind {
-        Kind::Scenario => {
+        FileKind::Shipped(Kind::Scenario) => {
             let scenario = Scenario::read(file)?;
             let policies = scenario.policy_files()?.into_iter().map(PolicyFile::read);
             let policies = policies.collect::<Result<_, _>>()?;
             return Ok(Part::Scenario(Box::new(scenario), policies));
         }
-        Kind::Policy => return Ok(Part::Policy(Box::new(PolicyFile::read(file)?))),
-        Kind::Card => drop(ModelCard::read(&file)?),
-        Kind::Profile => drop(Profile::read(&file)?),
-        Kind::Space => check_space(file)?,
+        FileKind::Shipped(Kind::Policy) => {
+            return Ok(Part::Policy(Box::new(PolicyFile::read(file)?)));
+        }
+        FileKind::Shipped(Kind::Card) => drop(ModelCard::read(&file)?),
+        FileKind::Shipped(Kind::Profile) => drop(Profile::read(&file)?),
+        FileKind::Shipped(Kind::Space) => check_space(file)?,
+        FileKind::Switches => check_switches(&file)?,
+        FileKind::Columns => drop(ColumnMap::read(&file)?),
     }
     Ok(Part::Other(kind))
 }
@@ -107,31 +115,4 @@ fn file_or_shipped(path: &Path) -> Result<SourceFile, InputError> {
     let bare = path.to_str().filter(|name| !name.contains(['/', '\\']) && !path.exists());
     let shipped = bare.and_then(|name| Kind::ALL.iter().find_map(|kind| find(*kind, name).ok()));
     shipped.map_or_else(|| SourceFile::read(path), Ok)
-}
-
-/// What a file is: the kind most of its top-level fields belong to.
-///
-/// # Errors
-/// The file is no YAML, or none of its fields tells.
-pub fn kind_of(file: &SourceFile) -> Result<Kind, InputError> {
-    // Whatever it is, it must be YAML: this tells mistakes in the text.
-    read_yaml::<serde::de::IgnoredAny>(file)?;
-    let keys = top_level_keys(file);
-    let mut best = (0, None);
-    for kind in Kind::ALL {
-        let fields = schema::fields(kind);
-        // Names and descriptions tell nothing, and two kinds have sources.
-        let telling = |key: &&String| !matches!(key.as_str(), "name" | "description" | "sources");
-        let score = keys.iter().filter(telling).filter(|key| fields.contains(key)).count();
-        if score > best.0 {
-            best = (score, Some(kind));
-        }
-    }
-    best.1.ok_or_else(|| {
-        InputError::new(
-            &file.name,
-            "is neither a scenario, nor a policy, a model card, a profile or a space",
-        )
-        .fix("`windtunnel schema` prints what each holds")
-    })
 }

@@ -5,7 +5,9 @@ use std::path::Path;
 use include_dir::{Dir, include_dir};
 use windtunnel_policy::config::Policy;
 
-use crate::input::{InputError, Place, SourceFile, check_name, did_you_mean, read_yaml};
+use crate::input::{
+    InputError, Place, SourceFile, check_name, did_you_mean, read_yaml, standard_input,
+};
 
 static DRILLS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/drills");
 static MODELS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/models");
@@ -127,6 +129,9 @@ fn look_up(kind: Kind, name: &str, folder: Option<&Path>) -> Result<SourceFile, 
         if name.contains(['/', '\\']) || path.is_file() {
             return SourceFile::read(&path);
         }
+    }
+    if name == "-" {
+        return Err(standard_input());
     }
     let mut shipped = list(kind);
     if kind == Kind::Scenario {

@@ -36,7 +36,15 @@ fn text(schema: &Schema) -> String {
 
 /// The names of the top-level fields of this kind of file.
 pub(crate) fn fields(kind: Kind) -> Vec<String> {
-    let schema = schema(kind);
+    properties(&schema(kind))
+}
+
+/// The names of the top-level fields of a file of this type.
+pub(crate) fn fields_of<T: schemars::JsonSchema>() -> Vec<String> {
+    properties(&schemars::schema_for!(T))
+}
+
+fn properties(schema: &Schema) -> Vec<String> {
     let properties = schema.get("properties").and_then(|value| value.as_object());
     properties.map(|p| p.keys().cloned().collect()).unwrap_or_default()
 }

@@ -249,3 +249,32 @@ fn examples_are_what_is_printed() {
         assert!(text.contains(name) && told.otlp().contains(name), "{name}");
     }
 }
+
+#[test]
+fn calls_of_tools_are_told_with_what_they_wrote() {
+    let scenario = Scenario::load("tools-once").expect("a drill's scenario");
+    let policy = policy("naive-retry");
+    let rows = rows(&scenario, &policy);
+    let twice = rows.effects.iter().find(|effect| effect.writes == 2).expect("it repeats writes");
+    let told = told(&scenario, std::slice::from_ref(&policy), Pick::Request(twice.action));
+    let of_action = rows.effects.iter().filter(|effect| effect.action == twice.action);
+    let wrote: Vec<Instant> = of_action.map(|effect| effect.called).collect();
+    let calls = told.lives[0].calls.iter().filter(|call| call.writes);
+    assert_eq!(calls.map(|call| call.at).collect::<Vec<_>>(), wrote);
+    let text = told.text();
+    let said = format!("its tool wrote {} times for one action", wrote.len());
+    assert!(text.contains(&said) && text.contains("it writes again, 2 times by now"), "{text}");
+    let json: Value = serde_json::from_str(&told.json()).expect("JSON");
+    let calls = json["policies"][0]["tool_calls"].as_array().expect("a list");
+    assert_eq!(calls.iter().filter(|call| call["writes"] == true).count(), wrote.len());
+}
+
+#[test]
+fn all_times_of_a_timeline_have_the_same_digits() {
+    let (scenario, policy) = (small(), policy("conservative"));
+    let text = told(&scenario, &[policy], Pick::Request(700)).text();
+    let times = text.lines().filter_map(|line| line.trim_start().split_once(" s  "));
+    let digits: BTreeSet<usize> =
+        times.filter_map(|(time, _)| Some(time.split_once('.')?.1.len())).collect();
+    assert_eq!(digits, BTreeSet::from([6]), "{text}");
+}

@@ -354,3 +354,17 @@ fn rules_of_groups_nothing_comes_under() {
     let with = |text: &str| lint::pair(&policy(text), &small);
     one(&with("selection: {priority: by_attempt}"), "selection.priority", "changes nothing");
 }
+
+#[test]
+fn scenarios_that_no_policy_can_save() {
+    let soon = scenario("deadline: {total: 30s}", "deadline: {total: 1ms}");
+    one(&lint::scenario(&soon), "classes.chat.deadline.total", "1ms is over before a target");
+    let first = scenario("deadline: {total: 30s}", "deadline: {total: 30s, first_output: 1ms}");
+    one(&lint::scenario(&first), "classes.chat.deadline.first_output", "1ms is over");
+    let long = scenario("input: {constant: 500}", "input: {constant: 1000000}");
+    let words =
+        "1000000 tokens and more, and the widest window of the class's targets holds 128000";
+    one(&lint::scenario(&long), "classes.chat.traffic.tokens.input", words);
+    // A prompt that only half of the targets can take is what `context_overflow` is for.
+    assert_eq!(lint::scenario(&scenario("total: 30s", "total: 3s")), []);
+}

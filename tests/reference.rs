@@ -13,7 +13,9 @@ use std::{env, fs};
 use schema_tables::Tables;
 use schemars::{JsonSchema, schema_for};
 use serde::de::DeserializeOwned;
-use windtunnel::scenario::{ModelCard, OperatorSpec, ScenarioFile, Traffic, WeatherSpec};
+use windtunnel::scenario::{
+    ModelCard, OperatorSpec, ScenarioFile, SwitchFile, Traffic, WeatherSpec,
+};
 use windtunnel_policy::config::Policy;
 
 const POLICY: &str = "docs/policy-reference.md";
@@ -102,12 +104,43 @@ fn every_example_parses() {
                 "traffic" => {
                     parse::<Traffic>(&place, example);
                 }
+                "switches" => {
+                    parse::<SwitchFile>(&place, example);
+                }
                 _ => panic!("{place}: an example of what?"),
             }
             seen.insert(kind.to_string());
         }
     }
-    assert_eq!(seen.len(), 6, "{seen:?}");
+    assert_eq!(seen.len(), 7, "{seen:?}");
+}
+
+/// Whole files among the examples are what `windtunnel check` takes, side by side in one folder.
+#[test]
+fn every_file_shown_is_checked_as_a_users() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut files = Vec::new();
+    for document in [POLICY, SCENARIO] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(document);
+        let text = fs::read_to_string(path).expect("a readable document");
+        for (at, kind, example) in examples(&text) {
+            let name = match kind {
+                // The scenario above names it.
+                "card" => "example-large.yaml".to_owned(),
+                "scenario" | "policy" | "switches" => format!("{kind}-{at}.yaml"),
+                _ => continue,
+            };
+            let path = folder.path().join(name);
+            fs::write(&path, example).expect("a file");
+            files.push(path);
+        }
+    }
+    assert!(files.len() > 10, "{files:?}");
+    for path in files {
+        if let Err(error) = windtunnel::check::check_file(&path) {
+            panic!("{error}");
+        }
+    }
 }
 
 #[test]

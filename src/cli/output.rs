@@ -8,6 +8,7 @@ use tempfile::NamedTempFile;
 use windtunnel::input::InputError;
 
 use super::interrupt::remove_at_end;
+use super::same_file::place;
 
 /// A file to be: written beside its place, put there when it is complete.
 pub(super) struct OutFile {
@@ -28,6 +29,9 @@ impl OutFile {
     /// # Errors
     /// It cannot be written.
     pub(super) fn create(path: &Path) -> Result<OutFile, InputError> {
+        // What a link names is written: to rename over the link would put a file in its place.
+        let is_link = fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
+        let path = &if is_link { place(path) } else { path.to_owned() };
         let refuse = |error: &io::Error| cannot_write(path, error);
         let to = match fs::metadata(path) {
             Ok(found) if found.is_dir() => {

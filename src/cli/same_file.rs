@@ -46,7 +46,7 @@ fn same(a: &Path, b: &Path) -> bool {
 }
 
 /// The path without links and detours.
-fn place(path: &Path) -> PathBuf {
+pub(super) fn place(path: &Path) -> PathBuf {
     let mut path = path.to_owned();
     for _ in 0..MOST_LINKS {
         if let Ok(found) = fs::canonicalize(&path) {

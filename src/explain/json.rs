@@ -6,7 +6,7 @@ use windtunnel_policy::outcome::Execution;
 use windtunnel_policy::{Duration, Instant};
 
 use super::{Explanation, Happening, Told};
-use crate::record::AttemptRow;
+use crate::record::{AttemptRow, Call};
 
 pub(super) fn explanation(all: &Explanation) -> String {
     let lives: Vec<Value> = all.lives.iter().map(|told| life(all, told)).collect();
@@ -39,6 +39,7 @@ fn life(all: &Explanation, told: &Told) -> Value {
         "cost_usd": row.cost.as_pico() as f64 / 1e12,
         "breakers_at_arrival": told.breakers.iter().map(say).collect::<Vec<_>>(),
         "course": told.course.iter().map(|happening| course(told, happening)).collect::<Vec<_>>(),
+        "tool_calls": told.calls.iter().map(|call| tool_call(told, call)).collect::<Vec<_>>(),
         "attempts": told.attempts.iter().map(|row| attempt(all, row)).collect::<Vec<_>>(),
     })
 }
@@ -57,6 +58,13 @@ fn course(told: &Told, happening: &Happening) -> Value {
         "event": told.names.event(&moment.event),
         "actions": moment.actions.iter().map(say).collect::<Vec<_>>(),
     })
+}
+
+/// Before zero where an earlier request of the action made it.
+fn tool_call(told: &Told, call: &Call) -> Value {
+    let (at, origin) = (call.at, told.row.arrived);
+    let t_s = if at < origin { -seconds(origin.since(at)) } else { seconds(at.since(origin)) };
+    json!({"t_s": t_s, "writes": call.writes})
 }
 
 fn attempt(all: &Explanation, row: &AttemptRow) -> Value {

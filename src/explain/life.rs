@@ -8,7 +8,7 @@ use windtunnel_policy::promises::Moment;
 use windtunnel_policy::{Instant, Router};
 
 use super::Unexplained;
-use crate::record::{AttemptRow, RequestRow, Sink};
+use crate::record::{AttemptRow, Call, RequestRow, Resent, Sink};
 use crate::scenario::Scenario;
 use crate::story::Names;
 
@@ -23,6 +23,8 @@ pub struct Told {
     pub breakers: Vec<Action>,
     /// Its attempts.
     pub attempts: Vec<AttemptRow>,
+    /// Calls of the tool of its action, by whichever request and attempt of it, in order.
+    pub calls: Vec<Call>,
     /// The request as a whole.
     pub row: RequestRow,
     /// Targets, classes and breakers by name.
@@ -59,6 +61,10 @@ pub(super) struct Follow {
     changed: BTreeMap<(u32, u16), Action>,
     breakers: Vec<Action>,
     attempts: Vec<AttemptRow>,
+    /// Of all actions: which one the request belongs to may be known late.
+    calls: Vec<Call>,
+    /// Its action's first request.
+    action: u64,
     row: Option<RequestRow>,
     seen: u64,
 }
@@ -74,6 +80,8 @@ impl Follow {
             changed: BTreeMap::new(),
             breakers: Vec::new(),
             attempts: Vec::new(),
+            calls: Vec::new(),
+            action: request,
             row: None,
             seen: 0,
         }
@@ -90,6 +98,7 @@ impl Follow {
             course: self.course,
             breakers: self.breakers,
             attempts: self.attempts,
+            calls: self.calls.into_iter().filter(|call| call.action == self.action).collect(),
             row,
             names: Names::new(&scenario.topology, &covers),
         })
@@ -119,6 +128,16 @@ impl Sink for Follow {
         if row.request == self.request {
             self.row = Some(*row);
         }
+    }
+
+    fn resent(&mut self, request: u64, of: Resent) {
+        if request == self.request {
+            self.action = of.action;
+        }
+    }
+
+    fn called(&mut self, call: &Call) {
+        self.calls.push(*call);
     }
 
     fn learnt(&mut self, now: Instant, gateway: usize, event: &Event, actions: &[Action]) {

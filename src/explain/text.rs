@@ -7,7 +7,6 @@ use windtunnel_policy::event::{Action, Event};
 
 use super::{Explanation, Happening, Told};
 use crate::record::AttemptRow;
-use crate::story::clock;
 
 /// Width of one of two columns.
 const COLUMN: usize = 60;
@@ -39,10 +38,21 @@ pub(super) fn explanation(all: &Explanation) -> String {
     text
 }
 
+/// A point in time, to the microsecond as in the ledger: all times of a timeline have the same digits.
+fn clock(at: Instant, origin: Instant) -> String {
+    let us = at.since(origin).as_micros();
+    format!("{}.{:06} s", us / 1_000_000, us % 1_000_000)
+}
+
 fn summary(told: &Told, origin: Instant) -> String {
     let row = &told.row;
+    let writes = match told.calls.iter().filter(|call| call.writes).count() {
+        0 => String::new(),
+        1 => ", its tool wrote once".into(),
+        n => format!(", its tool wrote {n} times for one action"),
+    };
     format!(
-        "{}: {} after {}, {} attempt{}, {}",
+        "{}: {} after {}, {} attempt{}, {}{writes}",
         told.policy,
         row.result.outcome.name(),
         clock(row.closed, origin),
@@ -123,7 +133,27 @@ fn entries(told: &Told, origin: Instant) -> Vec<Entry> {
             entries.push(Entry { at: happening.moment.now, lines });
         }
     }
+    entries.extend(calls(told));
+    // Stable: what a router was told at the same time stays in its order.
+    entries.sort_by_key(|entry| entry.at);
     entries
+}
+
+/// Calls of the action's tool, which the gateway does not see.
+fn calls(told: &Told) -> impl Iterator<Item = Entry> {
+    let came = told.row.arrived;
+    let mut writes = 0;
+    told.calls.iter().map(move |call| {
+        writes += u32::from(call.writes);
+        let what = match (call.writes, writes) {
+            (false, _) => "it writes nothing".to_owned(),
+            (true, 1) => "it writes".to_owned(),
+            (true, n) => format!("it writes again, {n} times by now"),
+        };
+        let when = if call.at < came { ", for an earlier request of the action" } else { "" };
+        let line = format!("unseen by the gateway, the tool is called{when}: {what}");
+        Entry { at: call.at.max(came), lines: vec![line] }
+    })
 }
 
 fn lines(told: &Told, happening: &Happening, origin: Instant) -> Vec<String> {

@@ -13,11 +13,12 @@ mod yaml;
 
 pub use error::InputError;
 pub(crate) use naming::check_name;
+pub(crate) use nearest::likeness;
 pub use nearest::{did_you_mean, nearest};
 pub use place::Place;
 pub use source::SourceFile;
 pub use source::open;
-pub(crate) use source::plain;
+pub(crate) use source::{plain, standard_input};
 pub use yaml::read_yaml;
 
 /// The fields at the top of a YAML file; none where it is no map.

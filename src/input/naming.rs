@@ -12,7 +12,13 @@ pub(crate) fn check_name(name: &str, at: &Place<'_>) -> Result<(), InputError> {
         return Err(at.error("the name is empty").fix(fix));
     }
     if name.chars().count() > LONGEST_NAME {
-        return Err(at.error(format!("a name has at most {LONGEST_NAME} characters")));
+        let message = format!("a name has at most {LONGEST_NAME} characters");
+        return Err(at.error(message).fix("shorten it"));
+    }
+    // Files are written by names, in folders of the user's choice and nowhere else.
+    if name.starts_with(['/', '.']) || name.split('/').any(|part| part == ".." || part == ".") {
+        let fix = "begin it with a letter, a digit, `-`, `_` or `:`, and leave out `..`";
+        return Err(at.error(format!("the name `{name}` is a path")).fix(fix));
     }
     match name.chars().find(|c| !(c.is_ascii_alphanumeric() || "-_./:".contains(*c))) {
         Some(bad) => Err(at.error(format!("the name `{name}` holds `{bad}`")).fix(fix)),

@@ -3,16 +3,21 @@
 /// The name nearest to `wrong`, if one is near enough to be meant.
 pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // A long name is no more than compared by its beginning: the comparison is quadratic.
-    let wrong: String = wrong.chars().take(80).collect::<String>().to_lowercase();
+    let wrong: String = wrong.chars().take(80).collect();
     let mut best: Option<(f64, &str)> = None;
     for name in known {
-        let likeness = strsim::normalized_damerau_levenshtein(&wrong, &name.to_lowercase());
+        let likeness = likeness(&wrong, name);
         // Strictly better only: of equals the first is offered, whatever the order of calls.
         if likeness > best.map_or(0.5, |(most, _)| most) {
             best = Some((likeness, name));
         }
     }
     best.map(|(_, name)| name)
+}
+
+/// How like two names are, from 0 to 1: 1 where they differ in capitals at most.
+pub(crate) fn likeness(one: &str, other: &str) -> f64 {
+    strsim::normalized_damerau_levenshtein(&one.to_lowercase(), &other.to_lowercase())
 }
 
 /// What to tell who wrote `wrong`: the nearest name, or all the known ones of this `kind`.

@@ -76,6 +76,7 @@ impl SourceFile {
 pub fn open(path: &Path) -> Result<File, InputError> {
     let name = path.display().to_string();
     let refuse = |e: std::io::Error| match e.kind() {
+        std::io::ErrorKind::NotFound if path == Path::new("-") => standard_input(),
         std::io::ErrorKind::NotFound => {
             InputError::new(&name, "no such file").fix("check the path")
         }
@@ -86,6 +87,15 @@ pub fn open(path: &Path) -> Result<File, InputError> {
         return Err(InputError::new(&name, "is a directory").fix("name one file in it"));
     }
     File::open(path).map_err(refuse)
+}
+
+/// What to tell who writes `-` for standard input.
+pub(crate) fn standard_input() -> InputError {
+    InputError::new(
+        "-",
+        "standard input has another name here, and logs and traces are read from files",
+    )
+    .fix("write `/dev/stdin` for a scenario, policy or card; save a log or trace to a file")
 }
 
 /// An operating system's message without its number.

@@ -6,6 +6,7 @@
 mod breakers;
 mod budgets;
 mod groups;
+mod hopeless;
 mod reach;
 mod time;
 mod unused;
@@ -63,7 +64,9 @@ pub fn policy(file: &PolicyFile) -> Vec<InputError> {
 
 /// What is wasteful in a scenario, whatever the policy.
 pub fn scenario(scenario: &Scenario) -> Vec<InputError> {
-    reach::idle_targets(scenario)
+    let mut found = reach::idle_targets(scenario);
+    found.extend(hopeless::check(scenario));
+    found
 }
 
 /// What is wasteful in a policy on the targets, deadlines and traffic of a scenario.

@@ -50,14 +50,16 @@ impl Scale {
         if axis.log && lo > 0.0 {
             return Scale { lo: lo / 1.1, hi: hi * 1.1, log: true };
         }
-        let room = match hi - lo {
+        // What rounding alone sets apart is one value, and not three ticks of the same name.
+        let span = if hi - lo <= 1e-9 * hi.abs().max(lo.abs()) { 0.0 } else { hi - lo };
+        let room = match span {
             0.0 if hi == 0.0 => 0.5,
             0.0 => hi.abs() * 0.05,
             span => span * 0.06,
         };
         // An axis that would nearly begin at its bound begins there.
         let least = axis.least.unwrap_or(f64::NEG_INFINITY);
-        let near = lo - least < 0.5 * (hi - lo);
+        let near = lo - least < 0.5 * span;
         let from = if near { least } else { (lo - room).max(least) };
         Scale { lo: from, hi: (hi + room).min(axis.most.unwrap_or(f64::INFINITY)), log: false }
     }
@@ -192,6 +194,12 @@ mod tests {
         assert_eq!((scale.lo, scale.hi), (0.0, 100.0));
         let flat = Scale::around([1.0, 1.0], &Axis::new("", Unit::Number));
         assert!(flat.lo < 1.0 && flat.hi > 1.0);
+        let dust =
+            Scale::around([0.0028, 0.002_799_999_999_999_999_5], &Axis::new("", Unit::Dollars));
+        let mut ticks = dust.ticks(4, Unit::Dollars);
+        assert!(ticks.len() > 1);
+        ticks.dedup_by(|a, b| a.1 == b.1);
+        assert_eq!(ticks.len(), dust.ticks(4, Unit::Dollars).len());
         let nothing = Scale::around([], &percent);
         assert_eq!((nothing.lo, nothing.hi), (0.0, 100.0));
     }

@@ -7,7 +7,7 @@ use super::{Minute, Profile, Sessions};
 /// What a profile says about itself.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct About {
-    /// Unique name, equal to the file's.
+    /// Its name in results: by custom the file's, which is what it is found by.
     pub name: String,
     /// One or two sentences for people.
     pub description: String,

@@ -29,7 +29,7 @@ pub use text::ProfileError;
 pub struct Profile {
     /// Version of the format: 1.
     pub format: u32,
-    /// Unique name, equal to the file's.
+    /// Its name in results: by custom the file's, which is what it is found by.
     pub name: String,
     /// One or two sentences for people.
     pub description: String,

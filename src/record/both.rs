@@ -3,7 +3,7 @@
 use windtunnel_policy::Instant;
 use windtunnel_policy::event::{Action, Event};
 
-use super::{AttemptRow, Effect, RequestRow, Resent, Sink};
+use super::{AttemptRow, Call, Effect, RequestRow, Resent, Sink};
 
 /// Gives every row to both.
 #[derive(Clone, Copy, Debug, Default)]
@@ -30,6 +30,11 @@ impl<A: Sink, B: Sink> Sink for Both<A, B> {
     fn effect(&mut self, effect: &Effect) {
         self.0.effect(effect);
         self.1.effect(effect);
+    }
+
+    fn called(&mut self, call: &Call) {
+        self.0.called(call);
+        self.1.called(call);
     }
 
     fn routed(&mut self, now: Instant, event: &Event, actions: &[Action]) {

@@ -9,5 +9,5 @@ mod totals;
 pub use both::Both;
 pub use rows::{AttemptRow, RequestRow};
 pub use signed::SignedHist;
-pub use sink::{Effect, NoSink, Resent, Rows, Sink};
+pub use sink::{Call, Effect, NoSink, Resent, Rows, Sink};
 pub use totals::{Answered, ClassTotals, IntervalTotals, RunTotals, TargetTotals};

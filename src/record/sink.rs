@@ -20,6 +20,9 @@ pub trait Sink {
     /// A tool was called for an action, and will write.
     #[inline]
     fn effect(&mut self, _effect: &Effect) {}
+    /// A tool was called for an action, which may have been in vain: it failed, or knew the key again.
+    #[inline]
+    fn called(&mut self, _call: &Call) {}
     /// The router was told of `event`, and this is what it said: told the same in the same order,
     /// another router of the policy says the same.
     #[inline]
@@ -49,6 +52,17 @@ pub struct Effect {
     pub called: Instant,
     /// Writes for this action so far; from 2 on, a violation.
     pub writes: u32,
+}
+
+/// One call of a tool.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Call {
+    /// The action it was made for: its first request.
+    pub action: u64,
+    /// When.
+    pub at: Instant,
+    /// Writes for this action that it makes: one or none.
+    pub writes: bool,
 }
 
 /// Keeps nothing.

@@ -1,6 +1,9 @@
 //! Figures as people read them: with units, and no more digits than their precision carries.
 
-use crate::stats::{Dimension, Estimate, Note, Paired, Verdict};
+use crate::stats::{Dimension, Estimate, Note, Paired, Verdict, level};
+
+/// Nothing that is measured in µs, picodollars or requests comes down to this but by rounding.
+const DUST: f64 = 1e-15;
 
 /// A value with its interval, or the reason why there is none.
 pub(crate) fn figure(estimate: &Estimate, dimension: Dimension) -> String {
@@ -106,7 +109,8 @@ impl Scale {
     }
 
     fn with_half(self, value: f64, half: f64, sign: bool) -> String {
-        if half == 0.0 {
+        if half <= DUST || level(value, value + half) {
+            let value = if value.abs() <= DUST { 0.0 } else { value };
             let text = self.plain(value);
             let text = if sign { signed(&text, value) } else { text };
             return format!("{} ± 0", self.with_unit(&text));
@@ -185,7 +189,7 @@ fn short(note: Note) -> String {
         Note::NothingMeasured => "nothing to measure".into(),
         Note::NotModelled => "not modelled".into(),
         Note::IfIndependent => "if independent".into(),
-        Note::FewExceedances { found } => format!("{found} of 100 beyond it"),
+        Note::FewExceedances { found } => format!("too few beyond it: {found} of the 100 needed"),
         Note::Unanswered => "unanswered".into(),
         Note::Reached { reached, of } => format!("{reached} of {of} incidents"),
         Note::Fragile => "one world only".into(),

@@ -9,7 +9,14 @@ impl Report<'_> {
     /// What to take away, one sentence a line.
     pub fn conclusion(&self) -> Vec<String> {
         let mut lines = Vec::new();
-        if self.findings.policies.len() == 1 {
+        let nothing = |position| self.value("success", position).is_none();
+        if (0..self.findings.policies.len()).all(nothing) {
+            lines.push(
+                "Nothing was measured: no request arrived in the measured window, so this says nothing about \
+                 any policy."
+                    .into(),
+            );
+        } else if self.findings.policies.len() == 1 {
             lines.extend(self.alone());
         } else {
             lines.extend(self.best());

@@ -25,6 +25,8 @@ mod weather;
 
 use windtunnel_policy::target::{TargetId, Topology};
 
+pub(crate) use self::switches::check_switches;
+
 use crate::dist::{Tables, share};
 use crate::input::{InputError, Place, SourceFile};
 use crate::scenario::{Scenario, ScenarioFile};

@@ -24,6 +24,23 @@ pub(super) fn operators(
     targets: &[&TargetModel],
     horizon: Duration,
 ) -> Result<Vec<OperatorSpec>, InputError> {
+    read(source, Some(targets), horizon)
+}
+
+/// Checks a file of kill switches by itself: whether it names targets, or ends in time, a scenario
+/// decides.
+///
+/// # Errors
+/// The file holds a mistake.
+pub(crate) fn check_switches(source: &SourceFile) -> Result<(), InputError> {
+    read(source, None, Duration::MAX).map(drop)
+}
+
+fn read(
+    source: &SourceFile,
+    targets: Option<&[&TargetModel]>,
+    horizon: Duration,
+) -> Result<Vec<OperatorSpec>, InputError> {
     let file: SwitchFile = read_yaml(source)?;
     let mut all: Vec<OperatorSpec> = Vec::new();
     // Switches that are off: what, since when, and the operator's place in the list.
@@ -48,7 +65,7 @@ pub(super) fn operators(
                 return Err(at.error("says not one of `off` and `on`").fix(fix));
             }
         };
-        if let Switch::Targets(domain) = switch {
+        if let (Switch::Targets(domain), Some(targets)) = (switch, targets) {
             hits(domain, targets, &at.key(key).key("targets"))?;
         }
         let held = off.iter().position(|(other, ..)| *other == switch);

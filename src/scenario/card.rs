@@ -13,7 +13,7 @@ use super::{DistSpec, LimitSpec, Tokens, UpstreamProxy};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ModelCard {
-    /// Unique name, equal to the file's.
+    /// Its name in results: by custom the file's, which is what it is found by.
     pub name: String,
     /// One or two sentences for people.
     pub description: String,

@@ -17,7 +17,7 @@ use super::{
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ScenarioFile {
-    /// Unique name, equal to the file's.
+    /// Its name in results: by custom the file's, which is what it is found by.
     pub name: String,
     /// What it shows, for people.
     pub shows: String,

@@ -15,7 +15,7 @@ use super::occurrence::Occurrence;
 use super::open::Latest;
 use crate::draw::{Key, NameHash, Purpose};
 use crate::queue::{EventKey, Rank};
-use crate::record::{Effect, Sink};
+use crate::record::{Call, Effect, Sink};
 use crate::scenario::ToolModel;
 use crate::world::{Marks, World};
 
@@ -132,7 +132,9 @@ impl Simulation<'_> {
         }
         let class = usize::from(executed.class);
         let tool = self.scenario.classes[class].tool.as_ref().expect("a class with a tool");
-        if !executed.call(now, key, tool) {
+        let writes = executed.call(now, key, tool);
+        sink.called(&Call { action: executed.action, at: now, writes });
+        if !writes {
             return;
         }
         if executed.measured {

@@ -91,7 +91,7 @@ impl fmt::Display for Note {
             Note::NotModelled => f.write_str("not modelled"),
             Note::IfIndependent => f.write_str("none or all: bound 3/n, if independent"),
             Note::FewExceedances { found } => {
-                write!(f, "{found} requests beyond this quantile; {MIN_EXCEEDANCES} are needed")
+                write!(f, "too few requests beyond it: {found} of the {MIN_EXCEEDANCES} needed")
             }
             Note::Unanswered => f.write_str("among the unanswered requests"),
             Note::Reached { reached, of } => write!(f, "in {reached} of {of} incidents"),

@@ -21,6 +21,7 @@ mod coverage;
 mod estimate;
 mod gate;
 mod jackknife;
+mod level;
 mod paired;
 mod race;
 mod sample;
@@ -32,6 +33,7 @@ pub use gate::{
     Relation, Unit, combine, exit_code,
 };
 pub use jackknife::{Jackknife, jackknife};
+pub use level::level;
 pub use paired::{Paired, Verdict, paired};
 pub use race::{Race, holm, p_value};
 pub use sample::{Hits, Ratio, Sample};

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::summary::{Point, Summary};
+use crate::stats::level;
 
 /// Bins of a field with numbers.
 const BINS: usize = 8;
@@ -42,7 +43,7 @@ pub struct Effect {
 }
 
 /// The effect of the field at this position on the objective at that one; `None` where it does not
-/// vary, or the objective does not.
+/// vary, or the objective does not but for rounding.
 pub fn effect(points: &[Point], field: usize, objective: usize) -> Option<Effect> {
     let known: Vec<(&Value, f64)> = points
         .iter()
@@ -56,10 +57,13 @@ pub fn effect(points: &[Point], field: usize, objective: usize) -> Option<Effect
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let all: Vec<f64> = known.iter().map(|(_, value)| *value).collect();
     let overall = mean(&all);
-    let total: f64 = all.iter().map(|value| (value - overall) * (value - overall)).sum();
-    if total == 0.0 {
+    let (least, most) = all.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), &value| {
+        (lo.min(value), hi.max(value))
+    });
+    if level(least, most) {
         return None;
     }
+    let total: f64 = all.iter().map(|value| (value - overall) * (value - overall)).sum();
     let mut between = 0.0;
     let mut bins = Vec::new();
     for (at, values) in groups {
@@ -74,7 +78,7 @@ pub fn effect(points: &[Point], field: usize, objective: usize) -> Option<Effect
     }
     let (variants, parts) = (all.len() as f64, bins.len() as f64);
     let share = if variants > parts {
-        let within = (total - between) / (variants - parts);
+        let within = (total - between).max(0.0) / (variants - parts);
         (1.0 - within / (total / (variants - 1.0))).max(0.0)
     } else {
         0.0
@@ -158,13 +162,18 @@ pub(super) fn name_of(cell: &Value) -> String {
 const NONE: &str = "none";
 
 /// The effects of all fields on an objective, the one that matters most first; what a choice alone
-/// sets goes under the choice.
+/// sets goes under the choice. Where fields were drawn together, so that several claim the same
+/// variance, they share it by their claims: no more than all of it is dealt out.
 pub(super) fn ranked(summary: &Summary, objective: usize) -> Vec<Effect> {
     let columns = &summary.header.fields;
     let own = |field: &usize| columns[*field].choice.is_none() || columns[*field].is_choice();
     let fields = (0..summary.header.fields.len()).filter(own);
     let mut effects: Vec<Effect> =
         fields.filter_map(|field| effect(&summary.points, field, objective)).collect();
+    let claimed: f64 = effects.iter().map(|effect| effect.share).sum();
+    if claimed > 1.0 {
+        effects.iter_mut().for_each(|effect| effect.share /= claimed);
+    }
     effects.sort_by(|a, b| b.share.total_cmp(&a.share));
     effects
 }
@@ -212,6 +221,9 @@ mod tests {
         assert_eq!((bins.len(), &bins[8].at), (9, &At::Name("none".into())));
         assert_eq!(name_of(&json!("{\"a\":1,\"b\":{}}")), "{a, b}");
         let flat: Vec<Point> = (1..=8).map(|n| point(n, json!(n), 1.0)).collect();
+        assert_eq!(super::effect(&flat, 0, 0), None);
+        let dust = |n: u64| if n == 1 { 0.002_799_999_999_999_999_5 } else { 0.0028 };
+        let flat: Vec<Point> = (1..=16).map(|n| point(n, json!(n / 4), dust(n))).collect();
         assert_eq!(super::effect(&flat, 0, 0), None);
     }
 }

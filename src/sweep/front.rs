@@ -1,12 +1,14 @@
 //! The Pareto front: what nothing else beats in every objective.
 
 use super::objective::Objective;
+use crate::stats::level;
 
 /// Positions of the points that no other point beats: as good in every objective, and better in
 /// one. Sorted by the first objective, the best first; of equal points the earliest stands for all.
 ///
-/// A point without a value in some objective is not in it.
+/// A point without a value in some objective is not in it. Values that differ by rounding only are equal.
 pub fn front(points: &[Vec<Option<f64>>], objectives: &[Objective]) -> Vec<usize> {
+    let points = &without_dust(points, objectives.len());
     let whole = |&i: &usize| points[i].iter().all(Option::is_some);
     let mut order: Vec<usize> = (0..points.len()).filter(whole).collect();
     // What beats a point stands before it in this order, so that looking back is enough.
@@ -37,6 +39,24 @@ pub fn front(points: &[Vec<Option<f64>>], objectives: &[Objective]) -> Vec<usize
     kept
 }
 
+/// The points, with one value in place of all that are level with it.
+fn without_dust(points: &[Vec<Option<f64>>], objectives: usize) -> Vec<Vec<Option<f64>>> {
+    let mut points = points.to_vec();
+    for at in 0..objectives {
+        let mut values: Vec<&mut f64> =
+            points.iter_mut().filter_map(|point| point[at].as_mut()).collect();
+        values.sort_by(|a, b| a.total_cmp(b));
+        let mut first: Option<f64> = None;
+        for value in values {
+            match first.filter(|first| level(*first, *value)) {
+                Some(same) => *value = same,
+                None => first = Some(*value),
+            }
+        }
+    }
+    points
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -59,6 +79,9 @@ mod tests {
             points(&[(0.9, 5.0), (0.99, 7.0), (0.95, 8.0), (0.8, 4.0), (0.99, 7.0), (0.7, 4.0)]);
         // 2 costs more than 1 and answers less; 4 is 1 again; 5 answers less than 3 at its cost.
         assert_eq!(front(&all, &objectives()), [1, 0, 3]);
+        // What sums lose in rounding is no lower cost: the answers decide.
+        let dust = points(&[(1.0, 0.0028), (0.78, 0.002_799_999_999_999_999_5), (1.0, 0.0028)]);
+        assert_eq!(front(&dust, &objectives()), [0]);
         let gap = vec![vec![Some(1.0), None], vec![Some(0.5), Some(9.0)]];
         assert_eq!(front(&gap, &objectives()), [1]);
     }

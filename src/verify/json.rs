@@ -44,6 +44,7 @@ pub(super) fn proof(proof: &Proof) -> String {
         "max_states": proof.max_states,
         "verdict": verdict,
         "promises": promises,
+        "not_promised": proof.not_promised,
         "covered": covered,
         "counterexample": proof.counterexample.as_ref().map(|found| counterexample(proof, found)),
     });

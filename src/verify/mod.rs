@@ -1,6 +1,7 @@
 //! A policy put through every sequence of outcomes: the router's promises proven, or the shortest way
 //! to break one.
 
+mod beyond;
 mod json;
 mod key;
 mod sample;
@@ -59,6 +60,8 @@ pub struct Proof {
     pub covered: Vec<Covered>,
     /// The shortest way to a broken promise, of all starts.
     pub counterexample: Option<Counterexample>,
+    /// What a reader might take for promised and is not.
+    pub not_promised: Option<String>,
     /// Targets and breakers by name, for the telling.
     names: Names,
 }
@@ -164,6 +167,7 @@ pub fn verify_subject<S: Subject + Send + Sync, O: Observer>(
         max_states: options.max_states,
         covered: Vec::new(),
         counterexample: None,
+        not_promised: beyond::promises(subject.policy()),
         names: Names::new(subject.topology(), &subject.breakers()),
     };
     let starts = match start::starts(subject) {

@@ -56,6 +56,9 @@ fn all_hold(proof: &Proof) -> String {
     for (_, sentence) in promises() {
         let _ = writeln!(text, "  ✓ {sentence}");
     }
+    if let Some(what) = &proof.not_promised {
+        let _ = writeln!(text, "Not promised: {what}.");
+    }
     text
 }
 

@@ -2,6 +2,7 @@
 
 mod check;
 mod compare;
+mod edges;
 mod others;
 mod outputs;
 mod reports;

@@ -40,3 +40,26 @@ fn a_walk_that_is_cut_short_is_undecided() {
     assert_eq!(json["verdict"], "undecided");
     assert!(json["covered"][0]["complete_to"].as_u64() < json["covered"][0]["depth"].as_u64());
 }
+
+/// What the drill tools-once fails, no tick of the proof may promise.
+#[test]
+fn writing_once_is_not_promised_where_server_errors_are_repeated() {
+    let mut policy = load_policy("single").expect("a shipped policy");
+    let options = Options { depth: 2, max_states: 50_000 };
+    let said = |policy: &_| {
+        let proof = verify(policy, None, options, &NoObserver).expect("a valid policy");
+        assert_eq!(proof.verdict(), Verdict::Holds);
+        let json: serde_json::Value = serde_json::from_str(&proof.json()).expect("JSON");
+        assert_eq!(json["not_promised"].as_str(), proof.not_promised.as_deref());
+        assert_eq!(
+            proof.text().contains("Not promised: that a tool writes once"),
+            proof.not_promised.is_some()
+        );
+        proof.not_promised.is_some()
+    };
+    assert!(!said(&policy));
+    policy.attempts = load_policy("naive-retry").expect("a shipped policy").attempts;
+    assert!(said(&policy));
+    policy.side_effects.reconcile = true;
+    assert!(!said(&policy));
+}

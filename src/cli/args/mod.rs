@@ -168,6 +168,10 @@ fn seed(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
 }
 
+fn number(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| "expected a whole number: requests are numbered from 0".into())
+}
+
 #[derive(Args, Debug)]
 pub(super) struct ProfileArgs {
     /// A trace: CSV or JSON Lines.

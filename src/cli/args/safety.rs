@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::seed;
+use super::{number, seed};
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct DrillArgs {
@@ -46,7 +46,8 @@ pub(in crate::cli) struct ExplainArgs {
     #[arg(long, value_name = "POLICY")]
     pub(in crate::cli) vs: Option<String>,
     /// The request at this position in its world, as the ledger numbers them.
-    #[arg(long, group = "which", value_name = "ID")]
+    #[arg(long, group = "which", value_name = "ID", value_parser = number,
+          allow_negative_numbers = true)]
     pub(in crate::cli) request: Option<u64>,
     /// The measured request that is worst in this.
     #[arg(long, value_enum, group = "which")]

@@ -68,8 +68,9 @@ impl Summary {
             let (_, factor) = drawn(self.dimension(objective));
             let value = point.scores[objective].value()? * factor;
             let half = point.differences[objective].ci95().map(|(lo, hi)| factor * (hi - lo) / 2.0);
-            let interval = half.filter(|_| on_front).map(|half| (value - half, value + half));
-            Some((value, interval))
+            let axis = axis("", self.dimension(objective));
+            let interval = half.filter(|_| on_front);
+            Some((value, interval.map(|half| within(&axis, (value - half, value + half)))))
         };
         let ((x, x_interval), (y, y_interval)) = (place(other)?, place(0)?);
         let number = format!("#{}", point.variant);
@@ -146,9 +147,10 @@ impl Summary {
         let none = effect.bins.iter().find(|bin| number(bin).is_none());
         let none = none.map_or(String::new(), |bin| format!(" Without a value: {}.", mean(bin)));
         let (_, factor) = drawn(dimension);
+        let up = axis(&*self.header.objectives[at].measure, dimension);
         let band = |bin: &Bin| {
             let half = bin.half?;
-            Some(((bin.mean - half) * factor, (bin.mean + half) * factor))
+            Some(within(&up, ((bin.mean - half) * factor, (bin.mean + half) * factor)))
         };
         let xs: Vec<f64> = numbers.iter().map(|(x, _)| *x).collect();
         let is_wide = xs[0] > 0.0 && xs[xs.len() - 1] / xs[0] > WIDE;
@@ -169,4 +171,9 @@ impl Summary {
             shades: Vec::new(),
         })
     }
+}
+
+/// The part of an interval that the axis's measure can be: no share is above all.
+fn within(axis: &Axis, (lo, hi): (f64, f64)) -> (f64, f64) {
+    (axis.least.map_or(lo, |least| lo.max(least)), axis.most.map_or(hi, |most| hi.min(most)))
 }

@@ -1,6 +1,7 @@
 //! Axes: where values lie on them, and what is written beside them.
 
 use super::super::header::{Header, Holds, Measured};
+use crate::stats::level;
 
 /// From this ratio of its ends on, an axis is logarithmic.
 const WIDE: f64 = 20.0;
@@ -35,7 +36,8 @@ impl Axis {
         let mut axis = Axis { shows, logarithmic, from: 0.0, to: 1.0 };
         if low <= high {
             let (from, to) = (axis.place(low), axis.place(high));
-            let room = if from == to { from.abs().max(1e-9) * 0.05 } else { (to - from) * 0.06 };
+            let room =
+                if level(from, to) { from.abs().max(1e-9) * 0.05 } else { (to - from) * 0.06 };
             (axis.from, axis.to) = (from - room, to + room);
         }
         axis
@@ -46,8 +48,12 @@ impl Axis {
         if self.logarithmic { libm::log10(value) } else { value }
     }
 
-    /// What is written at a place, with as many digits as neighbours need to differ.
+    /// What is written at a place, with as many digits as neighbours need to differ; nothing at what
+    /// cannot be, as beyond all of a share.
     pub(super) fn label(&self, place: f64) -> String {
+        if self.shows == Shows::Share && !self.logarithmic && place > 1.0 + 1e-9 {
+            return String::new();
+        }
         if self.logarithmic {
             return shown(libm::pow(10.0, place), self.shows, None);
         }
@@ -140,6 +146,9 @@ mod tests {
         assert_eq!(wide.label(0.5), "3.2");
         let flat = Axis::over([2.0, 2.0].into_iter(), Shows::Number);
         assert!(flat.from < 2.0 && flat.to > 2.0);
+        assert!(Axis::over([0.5, 1.0].into_iter(), Shows::Share).label(1.02).is_empty());
+        let dust = Axis::over([0.0028, 0.002_799_999_999_999_999_5].into_iter(), Shows::Dollars);
+        assert!(dust.label(dust.from) != dust.label(dust.to), "{dust:?}");
         let none = Axis::over([].into_iter(), Shows::Number);
         assert_eq!((none.from, none.to), (0.0, 1.0));
     }

@@ -91,7 +91,9 @@ impl Picture for Front<'_> {
                 let difference = point.differences[objective];
                 let (lo, hi) = difference.ci95()?;
                 let half = (hi - lo) / 2.0;
-                Some([(value - half).max(value / 1e3), value + half])
+                let share = Shows::of_objective(header, objective) == Shows::Share;
+                let most = if share { 1.0 } else { f64::INFINITY };
+                Some([(value - half).max(value / 1e3), (value + half).min(most)])
             };
             let up_and_down = bar(self.up, y).map(|ends| ends.map(|y| place((x, y))));
             let to_and_fro = bar(self.across, x).map(|ends| ends.map(|x| place((x, y))));

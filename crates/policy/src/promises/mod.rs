@@ -36,7 +36,8 @@ pub enum Promise {
     NoneAfterCancel,
     /// Nothing starts after output was released.
     NoneAfterOutput,
-    /// Nothing is repeated that may have written.
+    /// No request that may write is sent again while it is unknown how it ended: after a timeout, a broken
+    /// connection or a broken stream. A server error is a known end, though a tool may have run by then.
     NoRepeatedWrite,
     /// Attempts stay within each of their limits.
     AttemptLimits,
@@ -110,7 +111,9 @@ impl Promise {
             }
             Promise::NoneAfterCancel => "no attempt starts after the caller has cancelled",
             Promise::NoneAfterOutput => "no attempt starts after output was released",
-            Promise::NoRepeatedWrite => "nothing that may have written is sent again",
+            Promise::NoRepeatedWrite => {
+                "no request that may write is sent again while it is unknown how it ended"
+            }
             Promise::AttemptLimits => {
                 "attempts, and recoveries in flight, stay within each of their limits"
             }
