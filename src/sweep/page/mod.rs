@@ -52,8 +52,9 @@ impl Summary {
             true => format!("The base, `{base}`, is one of them."),
             false => format!("The base, `{base}`, is not among them."),
         };
+        let are = if front.len() == 1 { "is" } else { "are" };
         format!(
-            "{} of {points} policies are beaten by no other in everything wanted. {of_base}",
+            "{} of {points} policies {are} beaten by no other in everything wanted. {of_base}",
             front.len()
         )
     }
