@@ -6,7 +6,7 @@
 #[path = "common/schema_tables.rs"]
 mod schema_tables;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::{env, fs};
 
@@ -113,6 +113,16 @@ fn every_example_parses() {
         }
     }
     assert_eq!(seen.len(), 7, "{seen:?}");
+}
+
+#[test]
+fn examples_of_replayed_traffic_parse() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/traces.md");
+    let text = fs::read_to_string(path).expect("a readable document");
+    let blocks =
+        text.split("```yaml\n").skip(1).map(|rest| rest.split("```").next().unwrap_or(rest));
+    let parsed = blocks.map(|block| parse::<BTreeMap<String, Traffic>>("docs/traces.md", block));
+    assert_eq!(parsed.filter(|fields| fields.contains_key("traffic")).count(), 3);
 }
 
 /// Whole files among the examples are what `windtunnel check` takes, side by side in one folder.

@@ -216,6 +216,12 @@ mod tests {
         assert_eq!(share(1.0, None), "100.0 %");
         assert_eq!(share(0.999_999_9, None), "100.0000 %");
         assert_eq!(share(0.0, Some(0.0)), "0 % ± 0");
+        // What sums lose in rounding is no precision.
+        let cost = estimate(0.0028, Some(4e-19));
+        assert_eq!(figure(&cost, Dimension::Dollars), "$0.00280 ± 0");
+        assert_eq!(change(-4e-19, Some((-5e-19, -3e-19)), Dimension::Dollars), "$0 ± 0");
+        let few = short(Note::FewExceedances { found: 30 });
+        assert_eq!(few, "too few beyond it: 30 of the 100 needed");
     }
 
     #[test]

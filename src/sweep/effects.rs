@@ -170,12 +170,17 @@ pub(super) fn ranked(summary: &Summary, objective: usize) -> Vec<Effect> {
     let fields = (0..summary.header.fields.len()).filter(own);
     let mut effects: Vec<Effect> =
         fields.filter_map(|field| effect(&summary.points, field, objective)).collect();
+    share_out(&mut effects);
+    effects.sort_by(|a, b| b.share.total_cmp(&a.share));
+    effects
+}
+
+/// No more than the whole variance, by claims.
+fn share_out(effects: &mut [Effect]) {
     let claimed: f64 = effects.iter().map(|effect| effect.share).sum();
     if claimed > 1.0 {
         effects.iter_mut().for_each(|effect| effect.share /= claimed);
     }
-    effects.sort_by(|a, b| b.share.total_cmp(&a.share));
-    effects
 }
 
 #[cfg(test)]
@@ -225,5 +230,15 @@ mod tests {
         let dust = |n: u64| if n == 1 { 0.002_799_999_999_999_999_5 } else { 0.0028 };
         let flat: Vec<Point> = (1..=16).map(|n| point(n, json!(n / 4), dust(n))).collect();
         assert_eq!(super::effect(&flat, 0, 0), None);
+    }
+    #[test]
+    fn no_more_than_all_of_the_variance_is_dealt_out() {
+        let effect = |share| Effect { field: 0, bins: Vec::new(), share };
+        let mut much = [effect(1.0), effect(0.75), effect(0.25)];
+        share_out(&mut much);
+        assert_eq!(much.map(|effect| effect.share), [0.5, 0.375, 0.125]);
+        let mut little = [effect(0.5), effect(0.25)];
+        share_out(&mut little);
+        assert_eq!(little.map(|effect| effect.share), [0.5, 0.25]);
     }
 }

@@ -177,3 +177,16 @@ impl Summary {
 fn within(axis: &Axis, (lo, hi): (f64, f64)) -> (f64, f64) {
     (axis.least.map_or(lo, |least| lo.max(least)), axis.most.map_or(hi, |most| hi.min(most)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_end_where_a_share_does() {
+        let ends = |dimension, interval| within(&axis("", dimension), interval);
+        assert_eq!(ends(Dimension::Share, (90.0, 104.0)), (90.0, 100.0));
+        assert_eq!(ends(Dimension::Share, (-3.0, 4.0)), (0.0, 4.0));
+        assert_eq!(ends(Dimension::Seconds, (90.0, 104.0)), (90.0, 104.0));
+    }
+}
