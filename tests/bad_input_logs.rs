@@ -97,11 +97,11 @@ fn logs_that_cannot_be_fitted() {
         ("fit words.csv --out w", "words.csv: is a log in no format that is known by itself"),
         ("fit binary.csv --out w", "binary.csv: is a log in no format"),
         ("fit cut.jsonl --out w", "cut.jsonl: is a log in no format"),
-        ("fit embeddings.jsonl --out w", "none of its 1 rows can be used; line 1: is no call of a model"),
+        ("fit embeddings.jsonl --out w", "its only row cannot be used; line 1: is no call of a model"),
         ("fit log.csv --out w", "log.csv: is a log in no format that is known by itself"),
         ("fit header.csv --columns map.yaml --out w", "header.csv: holds no rows"),
-        ("fit negative.csv --columns map.yaml --out w", "none of its 1 rows can be used; line 2: `ms` cannot be read"),
-        ("fit absurd.csv --columns map.yaml --out w", "none of its 1 rows can be used; line 2: `ms` cannot be read"),
+        ("fit negative.csv --columns map.yaml --out w", "its only row cannot be used; line 2: `ms` cannot be read"),
+        ("fit absurd.csv --columns map.yaml --out w", "its only row cannot be used; line 2: `ms` cannot be read"),
         ("fit binary.csv --columns map.yaml --out w", "binary.csv"),
         ("fit empty.csv --columns map.yaml --out w", "empty.csv: is empty"),
         ("fit log.csv --columns nothing.yaml --out w", "nothing.yaml: no such file"),
@@ -220,6 +220,6 @@ fn a_truncated_line_is_counted() {
     let output = program.current_dir(folder.path()).args(words).output().expect("it starts");
     let told = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(told.contains("1 rows cannot be used:"), "{told}");
+    assert!(told.contains("1 row cannot be used:"), "{told}");
     assert!(told.contains("1 × is not written as a row of this log, first in line 2: {"), "{told}");
 }

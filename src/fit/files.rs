@@ -236,7 +236,7 @@ impl Fit {
                 line(format!("price: # {} bills{}", price.bills, price.told.words()));
                 line(format!("  {{source: {SOURCE}, input_per_million: {}{cached}, output_per_million: {}, failed: {}, cancelled: {}}}", price.input, price.output, flow(&price.failed), flow(&price.broken)));
             }
-            None => line("price: {source: assumed, input_per_million: $0.00, output_per_million: $0.00} # the log has no bills that tell: while both are zero, costs are not told".into()),
+            None => line("price: {source: assumed, input_per_million: $0.00, output_per_million: $0.00} # the log has no bills that tell: where it answers anything, costs are not told while both are zero".into()),
         }
         let latency = &parameters.latency;
         line("latency:".into());

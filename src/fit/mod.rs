@@ -39,7 +39,7 @@ pub use resample::Refit;
 pub(crate) use said::many;
 pub use stick::StickFit;
 
-use crate::log::{Format, Read, Shows, TargetName};
+use crate::log::{AfterAnswer, Format, Read, Shows, TargetName};
 use crate::record::{IntervalTotals, RunTotals};
 use evidence::{Ask, MINUTE_US};
 use parameters::Parameters;
@@ -72,6 +72,7 @@ pub struct Fit {
     /// How many attempts there were is said of every request.
     tells_tries: bool,
     unseen: u64,
+    after_answer: AfterAnswer,
     counters: Option<(String, counted::FromCounters)>,
     targets: Vec<TargetFit>,
     classes: Vec<ClassFit>,
@@ -179,6 +180,7 @@ impl Fit {
             shows: read.shows,
             tells_tries: evidence.told_tries > 0 && evidence.told_tries == evidence.requests,
             unseen: evidence.unseen,
+            after_answer: read.after_answer,
             counters: read
                 .counters
                 .as_ref()
@@ -210,10 +212,10 @@ impl Fit {
         self.shows == Shows::EveryAttempt || self.counters.is_some()
     }
 
-    /// Whether this target answered and the log does not tell what it charges.
+    /// Whether the log does not tell what this target of it charges.
     pub fn leaves_unpriced(&self, target: &str) -> bool {
         let of = self.targets.iter().find(|fit| fit.name == target);
-        of.is_some_and(|target| target.price.is_none() && target.complete > 0)
+        of.is_some_and(|target| target.price.is_none())
     }
 
     /// Requests that count: those in the warm-up, malformed ones and those sent again do not.

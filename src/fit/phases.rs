@@ -139,12 +139,13 @@ impl Phases {
 impl InPhase {
     /// Attempts.
     pub(super) fn attempts(&self) -> f64 {
-        self.outcomes.iter().sum()
+        // A sum of nothing is a negative zero.
+        self.outcomes.iter().sum::<f64>() + 0.0
     }
 
     /// Those that failed.
     pub(super) fn failed(&self) -> f64 {
-        // A sum of nothing is a negative zero.
+        // As above.
         self.outcomes.iter().skip(1).sum::<f64>() + 0.0
     }
 

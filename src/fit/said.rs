@@ -6,7 +6,7 @@ use super::files::{SLOTS, stamp, us};
 use super::phases::Phase;
 use super::price::{Told, WELL_EXPLAINED};
 use super::{Fit, TargetFit};
-use crate::log::{Read, Shows, UnusableRows};
+use crate::log::{AfterAnswer, Read, Shows, UnusableRows};
 
 /// Phases of one target that are told one by one.
 const MOST_TOLD: usize = 12;
@@ -16,6 +16,13 @@ impl Fit {
     pub fn said(&self) -> Vec<String> {
         let mut said = self.blind_to.clone();
         self.said_of_attempts(&mut said);
+        let AfterAnswer { requests, line } = self.after_answer;
+        if requests > 0 {
+            said.push(format!(
+                "{requests} of {} requests have attempts sent after one had answered (the first in line {line}): no gateway does that; if its column is what several requests share, give another, for here they are one",
+                self.requests
+            ));
+        }
         if self.resent > 0 {
             said.push(format!(
                 "{} requests were sent again by a layer above the gateway: they are no demand of their own, and the fitted world has no such layer",
@@ -121,7 +128,7 @@ impl Fit {
         }
         match &target.price {
             None => said.push(format!(
-                "{name}: prices are not identified, the log has no bills with tokens: what anything costs is not told, unless you write its prices into its card"
+                "{name}: prices are not identified, the log has no bills with tokens: where it answers anything, costs are not told, unless you write its prices into its card"
             )),
             Some(price) => {
                 if price.unexplained > WELL_EXPLAINED {
@@ -150,7 +157,7 @@ impl Fit {
         );
         out += &unusable_text(&read.unusable);
         if let Some(counters) = &read.counters {
-            out += &format!("{}: {} rows\n", escaped(&counters.name), counters.rows);
+            out += &format!("{}: {}\n", escaped(&counters.name), many(counters.rows, "row"));
             out += &unusable_text(&counters.unusable);
         }
         for target in &self.targets {
@@ -269,7 +276,7 @@ fn unusable_text(unusable: &UnusableRows) -> String {
     if unusable.count() == 0 {
         return String::new();
     }
-    let mut out = format!("{} rows cannot be used:\n", unusable.count());
+    let mut out = format!("{} cannot be used:\n", many(unusable.count(), "row"));
     for (why, seen) in unusable.iter() {
         let example = escaped(&seen.example);
         out += &format!(

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use windtunnel_policy::outcome::{FailureClass, Phase};
 
+use super::after_answer::AfterAnswer;
 use super::names::Interned;
 use super::resend::FailedLately;
 use super::row::Row;
@@ -18,6 +19,9 @@ const MOST_TOKENS: u32 = 10_000_000;
 
 /// No gateway tries one request more often; a column that is the same in every row is no request.
 const MOST_TRIES: u32 = 1_000;
+
+/// The year 2100: a later time is a mistake in its unit.
+const LATEST_US: u64 = 4_102_444_800 * 1_000_000;
 
 /// A longer span is a mistake in the unit of time.
 const LONGEST_US: u64 = 400 * 86_400 * 1_000_000;
@@ -34,14 +38,28 @@ pub(super) struct Grouper {
     order: VecDeque<(u64, u64)>,
     actions: Actions,
     failed: FailedLately,
+    /// Hashes of the rows so far, where rows of a request may stand apart.
+    seen: BTreeSet<u64>,
+    after_answer: AfterAnswer,
     /// Some request has several attempts.
     several: bool,
     names: Interned,
     unusable: UnusableRows,
 }
 
+/// What all rows came to, apart from the requests.
+pub(super) struct Grouped {
+    pub(super) names: Names,
+    pub(super) unusable: UnusableRows,
+    /// Some request has several attempts.
+    pub(super) several: bool,
+    pub(super) after_answer: AfterAnswer,
+}
+
 struct Open {
     request: Request,
+    /// Line of its first row.
+    line: u64,
     likeness: Option<u64>,
     /// The row ended it in words, or one of its attempts did.
     told: bool,
@@ -61,6 +79,8 @@ impl Grouper {
             order: VecDeque::new(),
             actions: Actions::default(),
             failed: FailedLately::default(),
+            seen: BTreeSet::new(),
+            after_answer: AfterAnswer::default(),
             several: false,
             names: Interned::default(),
             unusable: UnusableRows::default(),
@@ -87,17 +107,22 @@ impl Grouper {
             Ok(row)
         });
         match result {
-            Ok(row) => self.put(row, take),
+            Ok(row) => self.put(row, line, take),
             Err((why, shown)) => self.unusable.add(why, line, &shown),
         }
     }
 
-    /// Hands on what is still open. Also says whether some request had several attempts.
-    pub(super) fn finish(mut self, take: &mut impl FnMut(Request)) -> (Names, UnusableRows, bool) {
+    /// Hands on what is still open.
+    pub(super) fn finish(mut self, take: &mut impl FnMut(Request)) -> Grouped {
         while let Some((_, id)) = self.order.pop_front() {
             self.close(id, take);
         }
-        (self.names.names, self.unusable, self.several)
+        Grouped {
+            names: self.names.names,
+            unusable: self.unusable,
+            several: self.several,
+            after_answer: self.after_answer,
+        }
     }
 
     fn usable(&mut self, row: &Row) -> Result<(), Unusable> {
@@ -113,6 +138,9 @@ impl Grouper {
             row.closed_us,
         ];
         for time in times.into_iter().flatten() {
+            if time > LATEST_US {
+                return Err(Unusable::TooLate);
+            }
             if self.first_us.get_or_insert(time).abs_diff(time) > LONGEST_US {
                 return Err(Unusable::FarAway);
             }
@@ -126,12 +154,16 @@ impl Grouper {
             return Err(Unusable::TooManyAttempts);
         }
         match (row.sent_us, row.ended_us) {
-            (Some(sent), Some(ended)) if ended < sent => Err(Unusable::EndsBeforeItBegins),
-            _ => self.names.can_hold(row),
+            (Some(sent), Some(ended)) if ended < sent => return Err(Unusable::EndsBeforeItBegins),
+            _ => self.names.can_hold(row)?,
+        }
+        match self.adjacent || self.seen.insert(likeness_of(row)) {
+            true => Ok(()),
+            false => Err(Unusable::Repeated),
         }
     }
 
-    fn put(&mut self, row: Row, take: &mut impl FnMut(Request)) {
+    fn put(&mut self, row: Row, line: u64, take: &mut impl FnMut(Request)) {
         let id = NameHash::of(&row.request).as_u64();
         if !self.open.contains_key(&id) {
             while let Some(&(row, old)) = self.order.front() {
@@ -141,7 +173,7 @@ impl Grouper {
                 self.order.pop_front();
                 self.close(old, take);
             }
-            let open = self.open(id, &row);
+            let open = self.open(id, line, &row);
             self.open.insert(id, open);
             self.order.push_back((self.rows, id));
         }
@@ -165,7 +197,7 @@ impl Grouper {
         request.attempts.extend(attempt);
     }
 
-    fn open(&mut self, id: u64, row: &Row) -> Open {
+    fn open(&mut self, id: u64, line: u64, row: &Row) -> Open {
         let action = row.action.as_ref().map(|action| NameHash::of(action).as_u64());
         let seen = action.is_some_and(|action| !self.actions.is_new(action));
         let deadline_us = match (row.remaining_us, row.arrived_us, row.sent_us) {
@@ -175,6 +207,7 @@ impl Grouper {
             _ => None,
         };
         Open {
+            line,
             request: Request {
                 id,
                 action,
@@ -226,7 +259,7 @@ impl Grouper {
 
     fn close(&mut self, id: u64, take: &mut impl FnMut(Request)) {
         let Some(open) = self.open.remove(&id) else { return };
-        let Open { mut request, likeness, told, hints } = open;
+        let Open { mut request, line, likeness, told, hints } = open;
         request.attempts.sort_by_key(|attempt| (attempt.sent_us, attempt.ended_us));
         for (sent, hint) in hints {
             // The hint waited for is that of the attempt before.
@@ -240,11 +273,19 @@ impl Grouper {
         }
         request.arrived_us = request.arrived_us.min(request.closed_us);
         self.several |= request.attempts.len() > 1;
+        self.after_answer.see(&request.attempts, line);
         if let (None, Some(likeness)) = (request.action, likeness) {
             self.failed.see(&mut request, likeness);
         }
         take(request);
     }
+}
+
+/// What rows that a log holds twice have in common.
+fn likeness_of(row: &Row) -> u64 {
+    let said = (row.arrived_us, row.sent_us, row.first_us, row.ended_us, row.status, row.cost_pico);
+    let tokens = (row.input, row.cached, row.output, row.tries, row.failure);
+    NameHash::of(&format!("{} {:?} {said:?} {tokens:?}", row.request, row.target)).as_u64()
 }
 
 /// How a request ended whose log does not say.

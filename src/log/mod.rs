@@ -7,6 +7,7 @@
 //! - `mapped` reads tables by a column mapping; our own ledger is one of them;
 //! - `group` makes requests of rows, in whatever order they stand.
 
+mod after_answer;
 mod counters;
 mod detect;
 mod envoy;
@@ -29,6 +30,7 @@ use std::io::BufRead;
 
 use windtunnel_policy::outcome::{FailureClass, Phase};
 
+pub use after_answer::AfterAnswer;
 pub use counters::{Counted, Counters, FailedWith, read_counters};
 pub use detect::detect;
 pub use format::Format;
@@ -36,7 +38,7 @@ pub use mapping::{ColumnMap, Columns, RowsAre};
 pub use unusable::{Unusable, UnusableRows};
 
 use crate::input::InputError;
-use group::Grouper;
+use group::{Grouped, Grouper};
 
 /// More rows are refused: what is kept of each request would not fit beside the runs.
 pub const MOST_ROWS: u64 = 5_000_000;
@@ -173,6 +175,8 @@ pub struct Read {
     pub rows: u64,
     /// What could not be used.
     pub unusable: UnusableRows,
+    /// Requests that were sent again after an answer.
+    pub after_answer: AfterAnswer,
 }
 
 /// Reads a log to its end and hands each request to `take`; `name` is what messages call it.
@@ -215,7 +219,7 @@ pub fn read(
         Format::Envoy => json_lines::each_object(name, from, envoy::row, &mut on_row)?,
         Format::Otlp { whole } => json_lines::each_batch(name, from, *whole, &mut on_row)?,
     }
-    let (names, unusable, several) = grouper.finish(&mut take);
+    let Grouped { names, unusable, several, after_answer } = grouper.finish(&mut take);
     if rows == 0 {
         return Err(InputError::new(name, "holds no rows").fix("a log needs at least one attempt"));
     }
@@ -223,8 +227,13 @@ pub fn read(
         let first = unusable
             .first()
             .map_or(String::new(), |(why, seen)| format!("; line {}: {}", seen.line, why.words()));
-        return Err(InputError::new(name, format!("none of its {rows} rows can be used{first}")));
+        let none = if rows == 1 {
+            "its only row cannot".into()
+        } else {
+            format!("none of its {rows} rows can")
+        };
+        return Err(InputError::new(name, format!("{none} be used{first}")));
     }
     let shows = format.shows(several);
-    Ok(Read { format, shows, counters: None, names, rows, unusable })
+    Ok(Read { format, shows, counters: None, names, rows, unusable, after_answer })
 }

@@ -42,6 +42,7 @@ pub(super) fn each(
         let line = record.position().map_or(0, csv::Position::line);
         let row = match record.len() == header.len() {
             true => mapped::row(&Line { record: &record, places: &places }, map),
+            false if record.iter().any(|cell| cell.contains('\n')) => Err(Unusable::OpenQuote),
             false => Err(Unusable::Malformed),
         };
         match row {

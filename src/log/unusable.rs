@@ -15,6 +15,12 @@ pub enum Unusable {
     EndsBeforeItBegins,
     /// Its times are more than 400 days from those of the first row.
     FarAway,
+    /// A time of it is after the year 2100.
+    TooLate,
+    /// It says what a row before it said.
+    Repeated,
+    /// A quote in it is closed lines later, if at all.
+    OpenQuote,
     /// It belongs to another run of the ledger than the first row.
     AnotherRun,
     /// It is no call of a model.
@@ -38,6 +44,15 @@ impl Unusable {
             Unusable::Unreadable(column) => format!("`{column}` cannot be read"),
             Unusable::EndsBeforeItBegins => "ends before it begins".into(),
             Unusable::FarAway => "is more than 400 days from the first row".into(),
+            Unusable::TooLate => {
+                "is after the year 2100: its times are not in the unit they are read in (`time_unit: ms`?)"
+                    .into()
+            }
+            Unusable::Repeated => "says what a row before it said: the log holds it twice".into(),
+            Unusable::OpenQuote => {
+                "has a quote that its line does not close: all up to the next quote is swallowed"
+                    .into()
+            }
             Unusable::AnotherRun => "is of another policy or world than the first row".into(),
             Unusable::OtherKind => "is no call of a model".into(),
             Unusable::TooManyTokens => "counts more than ten million tokens".into(),

@@ -12,7 +12,7 @@ use crate::experiment::{
     RunId, run,
 };
 use crate::record::{ClassTotals, RunTotals};
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, TargetModel};
 
 /// Totals by policy, then world.
 pub(super) type ByPolicy = Vec<Vec<RunTotals>>;
@@ -27,7 +27,7 @@ pub(super) struct Runs {
     pub(super) variants: Vec<(Variant, ByPolicy)>,
     /// How each request ended, by policy, in the first worlds.
     pub(super) outcomes: Vec<Vec<Outcomes>>,
-    /// By target: the log does not tell what it charges, and nobody wrote it into its card.
+    /// By target: it answers, the log does not tell what it charges, and nobody wrote it into its card.
     pub(super) unpriced: Vec<bool>,
 }
 
@@ -95,13 +95,9 @@ impl Runs {
             let runs = bare(&scenario, VARIANT_WORLDS.min(worlds))?;
             variants.push((variant, by_policy(runs)));
         }
-        Ok(Runs {
-            declared: by_policy(main),
-            refits,
-            variants,
-            outcomes: watched.by_policy(),
-            unpriced: unpriced(question),
-        })
+        let declared = by_policy(main);
+        let unpriced = unpriced(question, &declared);
+        Ok(Runs { declared, refits, variants, outcomes: watched.by_policy(), unpriced })
     }
 }
 
@@ -120,12 +116,18 @@ impl Runs {
     }
 }
 
-fn unpriced(question: &Question<'_>) -> Vec<bool> {
-    let of = |target: &crate::scenario::TargetModel| {
-        let free = target.price.bill(1_000_000, 0, 1_000_000).as_pico() == 0;
-        free && question.log.is_some_and(|(fit, _)| fit.leaves_unpriced(&target.name))
+/// By target, whether it answers in these runs for a price that nobody knows.
+fn unpriced(question: &Question<'_>, declared: &ByPolicy) -> Vec<bool> {
+    let answers = |at: usize| {
+        let mut targets = declared.iter().flatten().filter_map(|run| run.targets.get(at));
+        targets.any(|target| target.attempts > target.failures)
     };
-    question.scenario.targets.iter().map(of).collect()
+    let of = |(at, target): (usize, &TargetModel)| {
+        let free = target.price.bill(1_000_000, 0, 1_000_000).as_pico() == 0;
+        let untold = question.log.is_some_and(|(fit, _)| fit.leaves_unpriced(&target.name));
+        free && untold && answers(at)
+    };
+    question.scenario.targets.iter().enumerate().map(of).collect()
 }
 
 fn by_policy(experiment: Experiment) -> ByPolicy {

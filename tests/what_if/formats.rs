@@ -132,8 +132,9 @@ fn a_table_is_read_by_its_mapping_and_resends_are_recognised() {
 /// A column that is the same in every row makes no request of a million attempts.
 #[test]
 fn a_request_without_end_is_cut_off() {
-    let row = "1,,a,2025-06-10 09:00:00,900,500,10,20\n";
-    let text = format!("rid,key,backend,at,ms,code,in,out\n{}", row.repeat(1_500));
+    let row = |ms: u32| format!("1,,a,2025-06-10 09:00:00,{ms},500,10,20\n");
+    let rows: String = (1..=1_500).map(row).collect();
+    let text = format!("rid,key,backend,at,ms,code,in,out\n{rows}");
     let (read, all) = requests(&text, Format::Mapped { map: Box::new(map(MAP)), json: false });
     assert_eq!((all.len(), all[0].attempts.len(), read.unusable.count()), (1, 1_000, 500));
     let why = read.unusable.first().map(|(why, seen)| (why.words(), seen.line));

@@ -210,4 +210,57 @@ fn one_is_singular_and_none_is_no_negative() {
     let text = good(&folder, &[&["fit"], &LOG[..], &["--out", "w"]].concat());
     assert!(text.starts_with("log.csv: 1 row, 1 request, 1 attempt\n"), "{text}");
     assert!(text.contains("0 of 1 failed (0.00 %)") && !text.contains("-0"), "{text}");
+    // A minute in which all fail stands apart: nothing is left of its phase.
+    let failing: String = (0..60).map(|i| format!("q{i},east,{i},200,503,1000,0,0\n")).collect();
+    let text = told(&fit_of(&folder, &format!("{}\n{failing}", lines[0])));
+    assert!(text.contains("0 of 0 failed (0.00 %)") && !text.contains("-0"), "{text}");
+}
+
+fn fit_of(folder: &TempDir, text: &str) -> Output {
+    fs::write(folder.path().join("log.csv"), text).expect("it can be written to");
+    run(folder, &[&["fit"], &LOG[..], &["--overwrite", "--out", "w"]].concat())
+}
+
+fn told(output: &Output) -> String {
+    [&output.stdout[..], &output.stderr].map(String::from_utf8_lossy).concat()
+}
+
+#[test]
+fn a_log_that_holds_its_rows_twice_is_read_once() {
+    let folder = folder("0.004");
+    let once = log("0.004");
+    let rows = once.split_once('\n').expect("a header").1;
+    let text = told(&fit_of(&folder, &format!("{once}{rows}")));
+    assert!(text.starts_with("log.csv: 800 rows, 400 requests, 400 attempts\n"), "{text}");
+    let repeated = "400 × says what a row before it said: the log holds it twice, first in line 402: \
+                    request q0 at east";
+    assert!(text.contains(repeated), "{text}");
+}
+
+#[test]
+fn what_is_sent_after_an_answer_is_said() {
+    let folder = folder("0.004");
+    let once = log("0.004");
+    let text = told(&fit_of(&folder, &once));
+    assert!(!text.contains("after one had answered"), "{text}");
+    // The first answer came at 2 s; the same id again at 60 s.
+    let text = told(&fit_of(&folder, &format!("{once}q0,east,60,2000,200,1000,150,0.004\n")));
+    let said = "1 of 400 requests have attempts sent after one had answered (the first in line 2)";
+    assert!(text.contains(said), "{text}");
+}
+
+#[test]
+fn times_in_another_unit_and_open_quotes_have_their_reasons() {
+    let folder = folder("0.004");
+    let head = "id,at,t,ms,status,in,out,usd\n";
+    let milliseconds = "q0,east,1777626000000,200,200,1000,100,0.01\n".repeat(2);
+    let quote = "q0,\"east,1,200,200,1000,100,0.01\nq1,east,2,200,200,1000,100,0.01\n";
+    for (rows, reason) in [
+        (milliseconds.as_str(), "none of its 2 rows can be used; line 2: is after the year 2100"),
+        (quote, "its only row cannot be used; line 2: has a quote that its line does not close"),
+    ] {
+        let output = fit_of(&folder, &format!("{head}{rows}"));
+        assert_eq!(output.status.code(), Some(2));
+        assert!(told(&output).contains(reason), "{}", told(&output));
+    }
 }
