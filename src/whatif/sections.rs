@@ -91,16 +91,15 @@ fn several(checks: &[Check], kind: &str) -> String {
         Some((noun, rest)) => format!("{noun}s {rest}"),
         None => format!("{kind}s"),
     };
-    let are = |count: usize| if count == 1 { "is" } else { "are" };
     match (chance, off) {
         (0, 0) => String::new(),
         (chance, 0) => format!(
-            "; {chance} of {all} {kinds} {} outside its range, as chance would have it",
-            are(chance)
+            "; {chance} of {all} {kinds} {} range, as chance would have it",
+            if chance == 1 { "is outside its" } else { "are outside their" }
         ),
         (_, off) => format!(
             "; BUT {off} of {all} {kinds} {} outside, more than chance would have: there it does not do what the log says",
-            are(off)
+            if off == 1 { "is" } else { "are" }
         ),
     }
 }
@@ -110,10 +109,7 @@ pub(super) fn of_fewer(log: &Logged) -> String {
     if log.measured == log.requests {
         return String::new();
     }
-    format!(
-        "; every figure is of {} of them, without warm-up, malformed and sent again",
-        log.measured
-    )
+    format!("; figures are of {} of them, without warm-up, malformed and resent", log.measured)
 }
 
 /// That nothing was held against a log, where there is none.

@@ -198,7 +198,7 @@ fn that_figures_are_of_fewer_requests_is_said() {
     let found: Value = serde_json::from_str(&found).expect("JSON");
     let (all, measured) = (&found["log"]["requests"], &found["log"]["measured"]);
     assert!(measured.as_u64() < all.as_u64(), "{}", found["log"]);
-    assert!(line(&text, "log ").contains(&format!("every figure is of {measured} of them")));
+    assert!(line(&text, "log ").contains(&format!("figures are of {measured} of them")));
 }
 
 #[test]
