@@ -191,8 +191,8 @@ fn read(format: &Format, text: &str, counters: &str) -> Result<(Read, Evidence),
     let mut read = log::read("log", from, format.clone(), |request| evidence.take(&request))?;
     evidence.finish();
     if read.shows == Shows::LastAttempt {
-        let counters = read_counters("counters", Cursor::new(counters), &mut read.names)?;
-        evidence.count(&counters, &read.names);
+        let mut counters = read_counters("counters", Cursor::new(counters), &mut read.names)?;
+        evidence.count(&mut counters, &read.names);
         read.counters = Some(counters);
     }
     Ok((read, evidence))

@@ -117,8 +117,8 @@ fn count(path: &Path, read: &mut Read, evidence: &mut Evidence) -> Result<(), In
             .fix("leave it out, or say `rows: requests` in the column mapping"));
     }
     let name = path.display().to_string();
-    let counters = log::read_counters(&name, BufReader::new(open(path)?), &mut read.names)?;
-    evidence.count(&counters, &read.names);
+    let mut counters = log::read_counters(&name, BufReader::new(open(path)?), &mut read.names)?;
+    evidence.count(&mut counters, &read.names);
     read.counters = Some(counters);
     Ok(())
 }

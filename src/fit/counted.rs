@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use windtunnel_policy::outcome::{FailureClass, Phase};
 
 use super::evidence::{AtTarget, Evidence, Kind, MINUTE_US, Use, entry};
-use crate::log::{ANYWHERE, Counted, Counters, Names};
+use super::said::{many, minute_text};
+use crate::log::{ANYWHERE, Counted, Counters, Names, Unusable};
 
 /// What was taken from counters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -20,8 +21,8 @@ pub(super) struct FromCounters {
 
 impl Evidence {
     /// Takes attempts and failures of each minute from counters, in place of those that a log of requests
-    /// shows. Times stay those of the log.
-    pub fn count(&mut self, counters: &Counters, names: &Names) {
+    /// shows. Times stay those of the log; minutes outside it are counted among what cannot be used.
+    pub fn count(&mut self, counters: &mut Counters, names: &Names) {
         let anywhere = names.targets.iter().position(|target| target.name == ANYWHERE);
         let of_log = |counted: &&Counted| {
             let first = self.first_us.unwrap_or(0) / MINUTE_US;
@@ -30,6 +31,12 @@ impl Evidence {
         };
         let (within, outside): (Vec<&Counted>, Vec<&Counted>) =
             counters.minutes.iter().partition(of_log);
+        for counted in &outside {
+            let target = &names.targets[usize::from(counted.target)].name;
+            let when = minute_text(counted.minute, self.first_us.unwrap_or(0) >= MINUTE_US);
+            let shown = format!("{target} at {when}, {}", many(counted.attempts, "attempt"));
+            counters.unusable.add(Unusable::OutsideTheLog, counted.line, &shown);
+        }
         let targets: BTreeSet<u16> = within.iter().map(|counted| counted.target).collect();
         let pooled = anywhere.and_then(|place| self.targets.get(place).cloned());
         for &target in &targets {

@@ -16,6 +16,7 @@ mod counted;
 mod evidence;
 pub(crate) mod files;
 pub(crate) mod flow;
+mod left_out;
 mod lived;
 mod parameters;
 mod phases;
@@ -33,6 +34,7 @@ use std::collections::BTreeSet;
 
 pub use evidence::Evidence;
 pub use files::FittedFile;
+pub use left_out::LeftOut;
 pub use parameters::Samples;
 pub use phases::Phase;
 pub use resample::Refit;
@@ -61,6 +63,8 @@ pub struct Fit {
     pub attempts: u64,
     /// Requests that a layer above the gateway sent again: no demand of their own.
     pub resent: u64,
+    /// What of the log, and of counters beside it, cannot be used.
+    pub left_out: Vec<LeftOut>,
     /// The policy's own totals, as the log has them; classes and targets in the scenario's order.
     pub lived: RunTotals,
     clock: Clock,
@@ -171,6 +175,7 @@ impl Fit {
             requests: evidence.requests,
             attempts: evidence.attempts,
             resent: evidence.resent,
+            left_out: left_out::of(log, read),
             lived,
             clock,
             warm_up_us,

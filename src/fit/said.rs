@@ -264,11 +264,16 @@ impl Fit {
 
     /// A minute of the log's clock in the scenario's time, or as a date where the log has dates.
     pub fn clock_text(&self, minute: u64) -> String {
-        if self.dated {
-            return stamp(minute * super::evidence::MINUTE_US);
-        }
-        format!("{}:{:02}", minute / 60, minute % 60)
+        minute_text(minute, self.dated)
     }
+}
+
+/// A minute as a date, or counted from the start.
+pub(super) fn minute_text(minute: u64, dated: bool) -> String {
+    if dated {
+        return stamp(minute * super::evidence::MINUTE_US);
+    }
+    format!("{}:{:02}", minute / 60, minute % 60)
 }
 
 /// Rows that cannot be used, by reason.
@@ -277,15 +282,7 @@ fn unusable_text(unusable: &UnusableRows) -> String {
         return String::new();
     }
     let mut out = format!("{} cannot be used:\n", many(unusable.count(), "row"));
-    for (why, seen) in unusable.iter() {
-        let example = escaped(&seen.example);
-        out += &format!(
-            "  {} × {}, first in line {}: {example}\n",
-            seen.count,
-            escaped(&why.words()),
-            seen.line
-        );
-    }
+    unusable.told().for_each(|told| out += &format!("  {told}\n"));
     out
 }
 

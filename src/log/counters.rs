@@ -35,6 +35,8 @@ pub struct Counted {
     pub target: u16,
     /// On the log's clock.
     pub minute: u64,
+    /// Its line in the file, from 1.
+    pub line: u64,
     /// Attempts sent.
     pub attempts: u64,
     /// Those that failed, each kind once.
@@ -119,22 +121,20 @@ pub fn read_counters(
             return Err(InputError::new(name, format!("holds more than {MOST_ROWS} rows"))
                 .fix("cut it to the hours around the incident"));
         }
+        let line = record.position().map_or(0, csv::Position::line);
         match counted(&record, &header, &columns, names) {
-            Ok(counted) => counters.minutes.push(counted),
+            Ok(counted) => counters.minutes.push(Counted { line, ..counted }),
             Err(why) => {
-                let line = record.position().map_or(0, csv::Position::line);
                 let shown = record.iter().collect::<Vec<_>>().join(",");
                 counters.unusable.add(why, line, &shown);
             }
         }
     }
     if counters.minutes.is_empty() {
-        let first = counters.unusable.first();
-        let first =
-            first.map_or(String::new(), |(w, seen)| format!("; line {}: {}", seen.line, w.words()));
+        let why = counters.unusable.why();
         let message = match counters.rows {
             0 => "holds no rows".into(),
-            rows => format!("none of its {rows} rows can be used{first}"),
+            rows => format!("none of its {rows} rows can be used{why}"),
         };
         return Err(
             InputError::new(name, message).fix("a row is `minute,target,attempts,status_500`")
@@ -267,5 +267,5 @@ fn counted(
         });
     }
     let target = u16::try_from(place).expect("at most 256 names");
-    Ok(Counted { target, minute: time / MINUTE_US, attempts, failed })
+    Ok(Counted { target, minute: time / MINUTE_US, line: 0, attempts, failed })
 }

@@ -5,9 +5,11 @@ use serde_json::Value;
 use windtunnel_policy::outcome::FailureClass;
 
 use super::litellm::tokens;
+use super::nested::Nested;
 use super::row::Row;
 use super::values::{date_time, text, whole};
 use super::{Unusable, mapped};
+use crate::input::InputError;
 
 /// What is said of the format.
 pub(super) const BLIND_TO: [&str; 4] = [
@@ -27,6 +29,8 @@ const ACTION: [&str; 2] = ["idempotency_key", "idempotency-key"];
 const RESENT: [&str; 3] =
     ["x_stainless_retry_count", "x-stainless-retry-count", "stainless_retry_count"];
 const LIKENESS: [&str; 2] = ["prompt_hash", "prompt-hash"];
+/// What operators call `%ACCESS_LOG_TYPE%`.
+const TYPE: [&str; 2] = ["access_log_type", "log_type"];
 
 /// Whether an object is such an entry.
 pub(super) fn is_entry(object: &Value) -> bool {
@@ -34,12 +38,32 @@ pub(super) fn is_entry(object: &Value) -> bool {
     any(&["start_time"]) && any(&STATUS) && any(&SPAN)
 }
 
+/// That requests and their attempts are in one log, and no field tells which is which.
+pub(super) fn counts_twice(name: &str, nested: Nested) -> InputError {
+    let Nested { several, spanned } = nested;
+    let message = format!(
+        "in {spanned} of {several} requests with several entries one spans the others: the downstream \
+         and the upstream log, or those of two proxies, which would count requests twice"
+    );
+    InputError::new(name, message).fix(
+        "log `%ACCESS_LOG_TYPE%` as `access_log_type`, or leave out all entries but those of one proxy's upstream log",
+    )
+}
+
 /// The row of an entry.
 ///
 /// # Errors
-/// A field that every row needs is missing or cannot be read.
+/// A field that every row needs is missing or cannot be read, or it is no entry of a request that ended.
 pub(super) fn row(object: &Value) -> Result<Row, Unusable> {
     let first = |keys: &[&str]| keys.iter().find_map(|key| text(object, key));
+    let kind = first(&TYPE).unwrap_or_default();
+    match kind.as_str() {
+        "DownstreamStart" | "DownstreamPeriodic" | "UpstreamPoolReady" | "UpstreamPeriodic" => {
+            return Err(Unusable::GoesOn);
+        }
+        tcp if tcp.starts_with("Tcp") || tcp.contains("Tunnel") => return Err(Unusable::OtherKind),
+        _ => {}
+    }
     let sent = date_time(object, "start_time")?;
     let key = SPAN.iter().copied().find(|key| object.get(key).is_some()).unwrap_or(SPAN[0]);
     let took = whole(object, key)?.ok_or_else(|| Unusable::Missing(key.into()))?;
@@ -51,6 +75,7 @@ pub(super) fn row(object: &Value) -> Result<Row, Unusable> {
     let mut row = Row {
         // Without a name every entry is a request of its own.
         request: request.unwrap_or_else(|| format!("{sent} {took} {status} {target:?}")),
+        of_request: kind == "DownstreamEnd",
         class: first(&["route_name"]),
         provider: first(&["genai_provider_name"]),
         model: first(&["genai_model_name_override", "genai_model_name", "genai_response_model"]),

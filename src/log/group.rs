@@ -6,6 +6,7 @@ use windtunnel_policy::outcome::{FailureClass, Phase};
 
 use super::after_answer::AfterAnswer;
 use super::names::Interned;
+use super::nested::Nested;
 use super::resend::FailedLately;
 use super::row::Row;
 use super::{Attempt, End, Names, Request, Unusable, UnusableRows};
@@ -43,6 +44,7 @@ pub(super) struct Grouper {
     after_answer: AfterAnswer,
     /// Some request has several attempts.
     several: bool,
+    nested: Nested,
     names: Interned,
     unusable: UnusableRows,
 }
@@ -54,6 +56,7 @@ pub(super) struct Grouped {
     /// Some request has several attempts.
     pub(super) several: bool,
     pub(super) after_answer: AfterAnswer,
+    pub(super) nested: Nested,
 }
 
 struct Open {
@@ -61,8 +64,12 @@ struct Open {
     /// Line of its first row.
     line: u64,
     likeness: Option<u64>,
-    /// The row ended it in words, or one of its attempts did.
-    told: bool,
+    /// Rows that stand for all of it: its attempts where it has no others.
+    whole: Vec<Attempt>,
+    /// How those say that it ended.
+    whole_told: Option<End>,
+    /// How the others do.
+    told: Option<End>,
     /// Hints waited for before an attempt, by position of that attempt.
     hints: Vec<(u64, u64)>,
 }
@@ -82,6 +89,7 @@ impl Grouper {
             seen: BTreeSet::new(),
             after_answer: AfterAnswer::default(),
             several: false,
+            nested: Nested::default(),
             names: Interned::default(),
             unusable: UnusableRows::default(),
         }
@@ -95,7 +103,6 @@ impl Grouper {
         shown: &str,
         take: &mut impl FnMut(Request),
     ) {
-        self.rows += 1;
         let shown_row = |row: &Row| match shown.is_empty() {
             true => {
                 format!("request {} at {}", row.request, row.target.as_deref().unwrap_or("nowhere"))
@@ -107,7 +114,10 @@ impl Grouper {
             Ok(row)
         });
         match result {
-            Ok(row) => self.put(row, line, take),
+            Ok(row) => {
+                self.rows += 1;
+                self.put(row, line, take);
+            }
             Err((why, shown)) => self.unusable.add(why, line, &shown),
         }
     }
@@ -117,12 +127,8 @@ impl Grouper {
         while let Some((_, id)) = self.order.pop_front() {
             self.close(id, take);
         }
-        Grouped {
-            names: self.names.names,
-            unusable: self.unusable,
-            several: self.several,
-            after_answer: self.after_answer,
-        }
+        let Grouper { names, unusable, several, after_answer, nested, .. } = self;
+        Grouped { names: names.names, unusable, several, after_answer, nested }
     }
 
     fn usable(&mut self, row: &Row) -> Result<(), Unusable> {
@@ -149,7 +155,8 @@ impl Grouper {
             return Err(Unusable::TooManyTokens);
         }
         let id = NameHash::of(&row.request).as_u64();
-        let seen = self.open.get(&id).map_or(0, |open| open.request.attempts.len());
+        let seen =
+            self.open.get(&id).map_or(0, |open| open.request.attempts.len() + open.whole.len());
         if seen >= MOST_TRIES as usize || row.tries.is_some_and(|tries| tries > MOST_TRIES) {
             return Err(Unusable::TooManyAttempts);
         }
@@ -184,17 +191,19 @@ impl Grouper {
             request.arrived_us.min(row.arrived_us.or(row.sent_us).unwrap_or(u64::MAX));
         request.closed_us = request.closed_us.max(row.closed_us.or(row.ended_us).unwrap_or(0));
         if let Some(end) = row.end {
+            let told = if row.of_request { &mut open.whole_told } else { &mut open.told };
             // Of a request that failed, one row may know better how.
-            let better = !open.told || (end != End::Failed && request.end == End::Failed);
-            request.end = if better { end } else { request.end };
-            open.told = true;
+            if told.is_none_or(|told| told == End::Failed) {
+                *told = Some(end);
+            }
         }
         if let (Some(sent), Some(hint)) = (row.sent_us, row.hint_before_us) {
             open.hints.push((sent, hint));
         }
         request.resent |= row.resent == Some(true);
         request.tries = request.tries.max(row.tries);
-        request.attempts.extend(attempt);
+        let attempts = if row.of_request { &mut open.whole } else { &mut request.attempts };
+        attempts.extend(attempt);
     }
 
     fn open(&mut self, id: u64, line: u64, row: &Row) -> Open {
@@ -222,7 +231,9 @@ impl Grouper {
                 attempts: Vec::new(),
             },
             likeness: row.likeness.as_ref().map(|likeness| NameHash::of(likeness).as_u64()),
-            told: false,
+            whole: Vec::new(),
+            whole_told: None,
+            told: None,
             hints: Vec::new(),
         }
     }
@@ -259,7 +270,12 @@ impl Grouper {
 
     fn close(&mut self, id: u64, take: &mut impl FnMut(Request)) {
         let Some(open) = self.open.remove(&id) else { return };
-        let Open { mut request, line, likeness, told, hints } = open;
+        let Open { mut request, line, likeness, whole, whole_told, told, hints } = open;
+        let both = !whole.is_empty() && !request.attempts.is_empty();
+        if !both {
+            request.attempts.extend(whole);
+            self.nested.see(&request.attempts);
+        }
         request.attempts.sort_by_key(|attempt| (attempt.sent_us, attempt.ended_us));
         for (sent, hint) in hints {
             // The hint waited for is that of the attempt before.
@@ -268,11 +284,9 @@ impl Grouper {
                 before.hint_us = Some(hint);
             }
         }
-        if !told {
-            request.end = end_of(&request.attempts);
-        }
+        request.end = whole_told.or(told).unwrap_or_else(|| end_of(&request.attempts));
         request.arrived_us = request.arrived_us.min(request.closed_us);
-        self.several |= request.attempts.len() > 1;
+        self.several |= both || request.attempts.len() > 1;
         self.after_answer.see(&request.attempts, line);
         if let (None, Some(likeness)) = (request.action, likeness) {
             self.failed.see(&mut request, likeness);

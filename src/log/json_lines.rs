@@ -53,10 +53,11 @@ pub(super) fn each_batch(
     let mut batch = |object: Option<Value>, line: u64, shown: &str| {
         let Some(object) = object else { return on_row(Err(Unusable::Malformed), line, shown) };
         let mut result = Ok(());
-        otlp::rows(&object, |row| {
+        // In a file that is one batch no line tells where a span stands.
+        let line = if whole { 0 } else { line };
+        otlp::rows(&object, |row, called| {
             if result.is_ok() {
-                // A batch is no example to show.
-                result = on_row(row, line, "(a span)");
+                result = on_row(row, line, called);
             }
         });
         result

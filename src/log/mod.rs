@@ -18,6 +18,7 @@ mod litellm;
 mod mapped;
 mod mapping;
 mod names;
+mod nested;
 mod otlp;
 mod resend;
 mod row;
@@ -35,7 +36,7 @@ pub use counters::{Counted, Counters, FailedWith, read_counters};
 pub use detect::detect;
 pub use format::Format;
 pub use mapping::{ColumnMap, Columns, RowsAre};
-pub use unusable::{Unusable, UnusableRows};
+pub use unusable::{Seen, Unusable, UnusableRows};
 
 use crate::input::InputError;
 use group::{Grouped, Grouper};
@@ -192,10 +193,12 @@ pub fn read(
     mut take: impl FnMut(Request),
 ) -> Result<Read, InputError> {
     let mut grouper = Grouper::new(format.keeps_requests_together());
-    let mut rows = 0;
+    let (mut rows, mut others) = (0, 0);
     let mut on_row = |row: Result<row::Row, Unusable>, line: u64, shown: &str| {
         rows += 1;
-        if rows > MOST_ROWS {
+        // Spans of other kinds may be many and cost nothing.
+        others += u64::from(matches!(row, Err(Unusable::OtherKind)));
+        if rows - others > MOST_ROWS {
             let message = format!("holds more than {MOST_ROWS} rows");
             return Err(
                 InputError::new(name, message).fix("cut it to the hours around the incident")
@@ -219,20 +222,21 @@ pub fn read(
         Format::Envoy => json_lines::each_object(name, from, envoy::row, &mut on_row)?,
         Format::Otlp { whole } => json_lines::each_batch(name, from, *whole, &mut on_row)?,
     }
-    let Grouped { names, unusable, several, after_answer } = grouper.finish(&mut take);
+    let Grouped { names, unusable, several, after_answer, nested } = grouper.finish(&mut take);
     if rows == 0 {
         return Err(InputError::new(name, "holds no rows").fix("a log needs at least one attempt"));
     }
     if names.classes.is_empty() {
-        let first = unusable
-            .first()
-            .map_or(String::new(), |(why, seen)| format!("; line {}: {}", seen.line, why.words()));
+        let why = unusable.why();
         let none = if rows == 1 {
             "its only row cannot".into()
         } else {
             format!("none of its {rows} rows can")
         };
-        return Err(InputError::new(name, format!("{none} be used{first}")));
+        return Err(InputError::new(name, format!("{none} be used{why}")));
+    }
+    if format == Format::Envoy && nested.are_most() {
+        return Err(envoy::counts_twice(name, nested));
     }
     let shows = format.shows(several);
     Ok(Read { format, shows, counters: None, names, rows, unusable, after_answer })

@@ -20,16 +20,30 @@ pub(super) fn is_batch(object: &Value) -> bool {
     object.get("resourceSpans").is_some_and(Value::is_array)
 }
 
-/// Hands on every span of a batch that has an operation of a model, and those that cannot be used.
-pub(super) fn rows(batch: &Value, mut on_row: impl FnMut(Result<Row, Unusable>)) {
+/// Hands on every span of a batch; with one that cannot be used, what it is called.
+pub(super) fn rows(batch: &Value, mut on_row: impl FnMut(Result<Row, Unusable>, &str)) {
     let list = |value: &Value, key: &str| -> Vec<Value> {
         value.get(key).and_then(Value::as_array).cloned().unwrap_or_default()
     };
     for resource in list(batch, "resourceSpans") {
         for scope in list(&resource, "scopeSpans") {
-            list(&scope, "spans").iter().filter(|span| is_model(span)).for_each(|s| on_row(row(s)));
+            for span in list(&scope, "spans") {
+                match if is_model(&span) { row(&span) } else { Err(Unusable::OtherKind) } {
+                    Ok(row) => on_row(Ok(row), ""),
+                    Err(why) => on_row(Err(why), &called(&span)),
+                }
+            }
         }
     }
+}
+
+/// What a span is called, its id and its operation, as far as it has them.
+fn called(span: &Value) -> String {
+    let text = |key: &str| span.get(key).and_then(as_text);
+    let name = text("name").map_or("span".into(), |name| format!("span `{name}`"));
+    let id = text("spanId").map_or(String::new(), |id| format!(" ({id})"));
+    let operation = attribute(span, "gen_ai.operation.name").and_then(as_text);
+    name + &id + &operation.map_or(String::new(), |name| format!(", operation `{name}`"))
 }
 
 fn is_model(span: &Value) -> bool {

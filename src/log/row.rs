@@ -17,6 +17,8 @@ pub(super) struct Row {
     /// How many attempts there were, where the row stands for all of them.
     pub(super) tries: Option<u32>,
     pub(super) class: Option<String>,
+    /// It stands for a request, of which other rows may be the attempts.
+    pub(super) of_request: bool,
     /// None where the request was never sent.
     pub(super) target: Option<String>,
     pub(super) provider: Option<String>,

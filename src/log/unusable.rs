@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use windtunnel_policy::text::escaped;
+
 /// Why a row cannot be used.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Unusable {
@@ -25,6 +27,10 @@ pub enum Unusable {
     AnotherRun,
     /// It is no call of a model.
     OtherKind,
+    /// It tells of a call that goes on.
+    GoesOn,
+    /// It counts a minute before or after the log.
+    OutsideTheLog,
     /// It counts more than ten million tokens.
     TooManyTokens,
     /// It tells of more attempts than any request takes, or any minute holds.
@@ -55,6 +61,8 @@ impl Unusable {
             }
             Unusable::AnotherRun => "is of another policy or world than the first row".into(),
             Unusable::OtherKind => "is no call of a model".into(),
+            Unusable::GoesOn => "tells of a call that has not ended".into(),
+            Unusable::OutsideTheLog => "lies before or after the log".into(),
             Unusable::TooManyTokens => "counts more than ten million tokens".into(),
             Unusable::TooManyAttempts => "tells of more attempts than can be".into(),
             Unusable::MoreFailed => "counts more failures than attempts".into(),
@@ -68,8 +76,8 @@ impl Unusable {
 pub struct Seen {
     /// Rows.
     pub count: u64,
-    /// Line of the first, from 1.
-    pub line: u64,
+    /// Line of the first, from 1; none where a row is not a line.
+    pub line: Option<u64>,
     /// The first, cut short.
     pub example: String,
 }
@@ -82,11 +90,11 @@ pub struct UnusableRows(BTreeMap<Unusable, Seen>);
 const LONGEST: usize = 160;
 
 impl UnusableRows {
-    /// Counts a row.
-    pub(super) fn add(&mut self, why: Unusable, line: u64, shown: &str) {
+    /// Counts a row; line 0 is no line.
+    pub(crate) fn add(&mut self, why: Unusable, line: u64, shown: &str) {
         let seen = self.0.entry(why).or_insert_with(|| {
             let example = shown.chars().take(LONGEST).collect();
-            Seen { count: 0, line, example }
+            Seen { count: 0, line: (line > 0).then_some(line), example }
         });
         seen.count += 1;
     }
@@ -99,6 +107,23 @@ impl UnusableRows {
     /// The reason met most.
     pub fn first(&self) -> Option<(&Unusable, &Seen)> {
         self.iter().max_by_key(|(_, seen)| seen.count)
+    }
+
+    /// Each reason with how often it was met and the first row, for people, in that order.
+    pub fn told(&self) -> impl Iterator<Item = String> {
+        self.iter().map(|(why, seen)| {
+            let (why, example) = (escaped(&why.words()), escaped(&seen.example));
+            let line = seen.line.map_or(String::new(), |line| format!(" in line {line}"));
+            format!("{} × {why}, first{line}: {example}", seen.count)
+        })
+    }
+
+    /// The reason met most with its first row, to go behind a message; empty where there is none.
+    pub(super) fn why(&self) -> String {
+        self.first().map_or(String::new(), |(why, seen)| match seen.line {
+            Some(line) => format!("; line {line}: {}", why.words()),
+            None => format!("; {}: {}", seen.example, why.words()),
+        })
     }
 
     /// Rows that cannot be used.

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::believe;
 use super::figures::{MEASURES, Measure, Spread, mean, spread};
+use super::left_out::LeftOut;
 use super::policy_diff;
 use super::requests::moved;
 use super::runs::Runs;
@@ -63,6 +64,8 @@ pub struct Logged {
     pub requests: u64,
     /// Attempts.
     pub attempts: u64,
+    /// Rows that cannot be used: of the log, and of counters beside it.
+    pub left_out: Vec<LeftOut>,
     /// Requests that all figures are of: without those of the warm-up, malformed ones, and those sent
     /// again by a layer above the gateway.
     pub measured: u64,
@@ -325,6 +328,7 @@ pub(super) fn of(question: &Question<'_>, runs: &Runs) -> WhatIf {
             name: fit.log.clone(),
             requests: fit.requests,
             attempts: fit.attempts,
+            left_out: fit.left_out.iter().map(LeftOut::of).collect(),
             measured: fit.measured(),
         }),
         timeline: question.timeline.map(|of| Told {

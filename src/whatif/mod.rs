@@ -7,6 +7,7 @@
 mod believe;
 mod figures;
 mod finding;
+mod left_out;
 mod page;
 mod policy_diff;
 mod requests;
@@ -23,6 +24,7 @@ pub use finding::{
     Believed, Change, Check, Difference, FORMAT, Figure, InTime, Interval, Logged, Missing,
     OfClass, OfTarget, PolicyFinding, Recommended, Sensitivity, Story, Told, Verdict, WhatIf,
 };
+pub use left_out::{LeftOut, Reason};
 
 use crate::experiment::{ExperimentError, Observer};
 use crate::fit::{Evidence, Fit};

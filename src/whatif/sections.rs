@@ -3,6 +3,7 @@
 
 use super::figures::Unit;
 use super::finding::{Check, InTime, Logged, PolicyFinding, Sensitivity, Verdict, WhatIf, leaders};
+use super::left_out;
 use super::words::{bill, clear, clock, difference, figure, plain, requests, unit_of};
 
 /// One section.
@@ -37,6 +38,7 @@ pub(super) fn sections(found: &WhatIf) -> Vec<Section> {
     all.extend(sensitivity(found));
     all.extend(stories(found));
     all.push(recommended(found));
+    all.extend(left_out::section(found));
     all.extend(not_identified(found));
     all
 }

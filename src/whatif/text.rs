@@ -1,6 +1,7 @@
 //! The report for a terminal.
 
 use super::finding::WhatIf;
+use super::left_out;
 use super::sections::{Section, Table, of_fewer, sections};
 use crate::fit::many;
 
@@ -26,6 +27,9 @@ impl WhatIf {
                 many(log.attempts, "attempt"),
                 of_fewer(log)
             );
+            for file in left_out::files(self) {
+                out += &format!("left out   {} (why: below)\n", file.count());
+            }
         }
         if let Some(timeline) = &self.timeline {
             out += &format!(

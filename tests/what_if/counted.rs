@@ -53,8 +53,8 @@ fn failures_and_their_mix_are_those_of_the_counters() {
     evidence.finish();
     let text = counters();
     let counters = read_counters("c.csv", Cursor::new(text), &mut read.names);
-    let counters = counters.unwrap_or_else(|e| panic!("{e}"));
-    evidence.count(&counters, &read.names);
+    let mut counters = counters.unwrap_or_else(|e| panic!("{e}"));
+    evidence.count(&mut counters, &read.names);
     read.counters = Some(counters);
     let fit = Fit::of("fitted", "log", &read, &evidence);
     assert_eq!((fit.requests, fit.attempts), (3600, 3900));

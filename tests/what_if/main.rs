@@ -4,6 +4,7 @@ mod counted;
 mod coverage;
 mod formats;
 mod honest;
+mod left_out;
 mod program;
 mod resent;
 mod round_trip;

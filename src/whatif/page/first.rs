@@ -4,6 +4,7 @@ use crate::fit::many;
 use crate::page::{KeyFigure, Tone};
 use crate::whatif::figures::Unit;
 use crate::whatif::finding::{Difference, Figure, PolicyFinding, Verdict, WhatIf};
+use crate::whatif::left_out;
 use crate::whatif::sections::{instead, intervals, of_fewer, reproduced, unheld};
 use crate::whatif::words::{bill, clear, difference, figure, requests, unit_of};
 
@@ -196,6 +197,9 @@ pub(super) fn belief(found: &WhatIf) -> Vec<String> {
             ),
         });
     }
+    lines.extend(left_out::files(found).map(|file| {
+        format!("{} cannot be used and are left out; the section on them says why.", file.count())
+    }));
     let open = found.not_identified.len();
     if open > 0 {
         lines.push(format!(

@@ -5,6 +5,7 @@ mod drawn;
 mod first;
 
 use super::finding::{Story, WhatIf};
+use super::left_out;
 use super::sections::{self, Section as Told};
 use crate::page::{Block, Column, Origin, Page, Row, Section, Table};
 
@@ -51,6 +52,7 @@ fn body(found: &WhatIf) -> Vec<Section> {
     let rest = rest.into_iter().filter_map(|(told, caption)| Some(titled(told?, caption)));
     all.extend(rest);
     all.extend(worth_a_look(found));
+    all.extend(left_out::section(found).map(|told| titled(told, "")));
     all.extend(sections::not_identified(found).map(|told| titled(told, "")));
     all
 }
