@@ -298,7 +298,7 @@ impl Grouper {
 /// What rows that a log holds twice have in common.
 fn likeness_of(row: &Row) -> u64 {
     let said = (row.arrived_us, row.sent_us, row.first_us, row.ended_us, row.status, row.cost_pico);
-    let tokens = (row.input, row.cached, row.output, row.tries, row.failure);
+    let tokens = (row.input, row.cached, row.output, row.tries, row.failure, row.of_request);
     NameHash::of(&format!("{} {:?} {said:?} {tokens:?}", row.request, row.target)).as_u64()
 }
 

@@ -34,7 +34,8 @@ fn one_spans_the_others(rows: &[Attempt]) -> bool {
     };
     let others = || rows.iter().enumerate().filter(|(i, _)| *i != at).map(|(_, row)| row);
     let within = |row: &Attempt| {
-        row.sent_us + ROUNDED_US >= longest.sent_us && row.ended_us <= longest.ended_us + ROUNDED_US
+        row.sent_us.saturating_add(ROUNDED_US) >= longest.sent_us
+            && row.ended_us <= longest.ended_us.saturating_add(ROUNDED_US)
     };
     let middle = longest.sent_us + took(longest) / 2;
     took(longest) > ROUNDED_US && others().all(within) && others().any(|row| row.ended_us > middle)
@@ -42,7 +43,6 @@ fn one_spans_the_others(rows: &[Attempt]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::log::{End, Format, Request, read};
 
     /// Rows of one request, from and to in ms.
