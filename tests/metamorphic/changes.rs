@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use windtunnel::record::{AttemptRow, Rows};
 use windtunnel_policy::Money;
+use windtunnel_policy::event::Decision;
 use windtunnel_policy::target::TargetId;
 
 use super::{random, run};
@@ -69,7 +70,14 @@ fn a_target_that_serves_nobody_changes_nothing() {
         let (scenario, policy) = case.load();
         assert_eq!(scenario.targets[0].name, "Z");
         let (_, with) = run(&scenario, &policy, seed);
-        let moved = |row: &AttemptRow| AttemptRow { target: TargetId(row.target.0 + 1), ..*row };
+        let after = |target: TargetId| TargetId(target.0 + 1);
+        let moved = |row: &AttemptRow| {
+            let mut row = AttemptRow { target: after(row.target), ..*row };
+            if let Some(Decision::Recover { target, .. }) = &mut row.decision {
+                *target = after(*target);
+            }
+            row
+        };
         let want: Vec<_> = without.attempts.iter().map(moved).collect();
         assert!(want == with.attempts, "seed {seed}");
         assert!(without.requests == with.requests, "seed {seed}");
