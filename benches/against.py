@@ -21,8 +21,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "target"
 SCENARIOS = ("r1", "standard")
-# A row of a bench: its name, what it takes, its reference, their ratio, and what else it counts.
-ROW = re.compile(r"^(\S.*?)\s+([\d.]+)(?: ns)?\s+([\d.]+)(?: ns)?\s+([\d.]+)(?:\s+\d+)?$", re.M)
+# A row of a bench: its name, what it takes, its reference, their ratio, and what else it says.
+ROW = re.compile(r"^\s*(\S.*?)\s+([\d.]+)(?: ns)?\s+([\d.]+)(?: ns)?\s+([\d.]+)(?:\s.*)?$", re.M)
 
 
 def main():
@@ -98,7 +98,8 @@ def timed(before, now, rounds):
 def rows(programs):
     """The rows of all benches, as name and nanoseconds."""
     said = output([programs["speed"], *SCENARIOS]) + output([programs["handle"]])
-    return [(row[0], float(row[1])) for row in ROW.findall(said)]
+    # Tables are in Markdown, or in columns.
+    return [(row[0].lower(), float(row[1])) for row in ROW.findall(said.replace("|", " "))]
 
 
 def counted(before, now):
@@ -113,7 +114,7 @@ def counted(before, now):
         if None in counts:
             print(f"{scenario:<32} is not counted by both")
             continue
-        ratios[scenario.upper() if scenario == "r1" else scenario] = counts[1] / counts[0]
+        ratios[scenario] = counts[1] / counts[0]
         print(f"{scenario:<32} {counts[0]:>10,.0f} {counts[1]:>10,.0f} {counts[1] / counts[0]:>8.3f}")
     return ratios
 
