@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "target"
 SCENARIOS = ("r1", "standard")
 # A row of a bench: its name, what it takes, its reference, their ratio, and what else it says.
-ROW = re.compile(r"^\s*(\S.*?)\s+([\d.]+)(?: ns)?\s+([\d.]+)(?: ns)?\s+([\d.]+)(?:\s.*)?$", re.M)
+ROW = re.compile(r"^ *(\S.*?) +([\d.]+)(?: ns)? +([\d.]+)(?: ns)? +([\d.]+)(?: .*)?$", re.M)
 
 
 def main():
