@@ -68,7 +68,7 @@ mod tests {
         assert!(nested(&[(0, 1_000), (5, 995)]));
         assert!(nested(&[(0, 3_000), (1, 1_000), (1_025, 3_001)]), "rounded");
         assert!(!nested(&[(0, 1_000), (1_025, 3_000)]));
-        assert!(!nested(&[(0, 0), (0, 0)]), "refused twice in a millisecond");
+        assert!(!nested(&[(0, 0), (0, 1)]), "refused twice in a millisecond");
         assert!(!nested(&[(0, 1), (1, 900)]), "a failure just before an answer");
     }
 }
