@@ -17,7 +17,9 @@ use windtunnel::scenario::Scenario;
 use windtunnel_policy::Duration;
 use windtunnel_policy::config::Policy;
 
-use common::{Run, cut_standard, head, load, median, program, read, row, timed, wanted};
+use common::{
+    Run, cut_standard, head, load, median, program, read, row, standard_policy, timed, wanted,
+};
 
 const ROUNDS: u64 = 5;
 /// Requests that each side of a ratio serves in a round at least, where its world has fewer.
@@ -173,7 +175,8 @@ fn variants() -> Series {
     let path = cut_standard(folder.path(), 84);
     let sweep = |variants: u64| {
         let count = variants.to_string();
-        let words = ["sweep", &path, "--policy", "standard", "--variants", &count, "--quiet"];
+        let policy = standard_policy();
+        let words = ["sweep", &path, "--policy", &policy, "--variants", &count, "--quiet"];
         let vary =
             ["--vary", "timeouts.first_token=2s..20s:log", "--vary", "backoff.base=50ms..2s:log"];
         1e9 * timed(|| {

@@ -6,7 +6,7 @@
 
 mod common;
 
-use common::{cut_standard, head, median, program, row, timed, wanted};
+use common::{cut_standard, head, median, program, row, standard_policy, timed, wanted};
 
 const ROUNDS: usize = 3;
 /// Seconds: a warm-up of 60, and 10,000 requests at 42.4 a second.
@@ -46,7 +46,8 @@ fn main() {
 
 fn sweep(scenario: &str, variants: &str, threads: Option<&str>) -> Option<u64> {
     let mut words = vec!["sweep", scenario, "--variants", variants, "--worlds", "10", "--quiet"];
-    words.extend(["--policy", "standard"]);
+    let policy = standard_policy();
+    words.extend(["--policy", &policy]);
     VARY.iter().for_each(|field| words.extend(["--vary", field]));
     words.extend(threads.iter().flat_map(|threads| ["--threads", threads]));
     program(&words)

@@ -46,6 +46,11 @@ pub(crate) fn cut_standard(into: &Path, seconds: u32) -> String {
     path.display().to_string()
 }
 
+/// The path of its policy.
+pub(crate) fn standard_policy() -> String {
+    folder().join("policies/standard.yaml").display().to_string()
+}
+
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("benches")
 }
