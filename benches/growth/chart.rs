@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::{FontStyle, register_font};
 
@@ -28,13 +29,15 @@ pub(super) fn draw(series: &[Series], path: &Path) {
             "Cost of a unit of work, as a multiple of the reference (dot at 1); dashed: the goal";
         top.draw(&Text::new(title, (14, 10), ("sans-serif", 16))).expect("room in memory");
         let panels = body.split_evenly((1, series.len()));
-        panels.iter().zip(series).for_each(|(panel, series)| draw_panel(panel, series));
+        let ratios = series.iter().flat_map(|series| series.points.iter().map(|point| point.1));
+        let most = ratios.fold(2.0, f64::max).ceil();
+        panels.iter().zip(series).for_each(|(panel, series)| draw_panel(panel, series, most));
         area.present().expect("room in memory");
     }
     fs::write(path, text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
 }
 
-fn draw_panel<B: DrawingBackend>(area: &DrawingArea<B, plotters::coord::Shift>, series: &Series) {
+fn draw_panel<B: DrawingBackend>(area: &DrawingArea<B, Shift>, series: &Series, most: f64) {
     let place = |size: u64| libm::log10(size as f64);
     let (first, last) = (series.points[0].0, series.points[series.points.len() - 1].0);
     let (from, to) = (place(first) - 0.15, place(last) + 0.15);
@@ -42,7 +45,7 @@ fn draw_panel<B: DrawingBackend>(area: &DrawingArea<B, plotters::coord::Shift>, 
         .margin(8)
         .x_label_area_size(44)
         .y_label_area_size(36)
-        .build_cartesian_2d(from..to, 0.0..2.0)
+        .build_cartesian_2d(from..to, 0.0..most)
         .unwrap_or_else(|error| panic!("{error}"));
     let label = |x: &f64| amount(libm::pow(10.0, *x));
     chart
