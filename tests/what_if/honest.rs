@@ -2,10 +2,12 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::process::{Command, Output};
+use std::process::Output;
 
 use serde_json::Value;
 use tempfile::TempDir;
+
+use super::program::{good, windtunnel};
 
 const MAP: &str = "time_unit: s\nduration_unit: ms\ncolumns: {request: id, target: at, sent: t, \
                    took: ms, status: status, input_tokens: in, output_tokens: out";
@@ -39,18 +41,6 @@ fn folder(bill: &str) -> TempDir {
         fs::write(folder.path().join(name), text).expect("it can be written to");
     }
     folder
-}
-
-fn run(folder: &TempDir, words: &[&str]) -> Output {
-    let mut program = Command::new(env!("CARGO_BIN_EXE_windtunnel"));
-    program.current_dir(folder.path()).args(words).output().expect("the program starts")
-}
-
-fn good(folder: &TempDir, words: &[&str]) -> String {
-    let output = run(folder, words);
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{words:?}: {errors}");
-    String::from_utf8(output.stdout).expect("UTF-8")
 }
 
 const LOG: [&str; 3] = ["log.csv", "--columns", "map.yaml"];
@@ -165,7 +155,7 @@ fn a_folder_that_holds_a_fit_is_not_written_over() {
     let card = folder.path().join("w/models/east.yaml");
     fs::write(&card, "edited\n").expect("it can be written to");
     fs::write(folder.path().join("w/models/west.yaml"), "of another\n").expect("it can");
-    let output = run(&folder, &words);
+    let output = windtunnel(&folder, &words);
     let told = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{told}");
     assert!(told.contains("--overwrite") && told.contains("may have been edited"), "{told}");
@@ -178,7 +168,7 @@ fn a_folder_that_holds_a_fit_is_not_written_over() {
     fs::write(folder.path().join("file"), "").expect("it can be written to");
     for more in [&[][..], &["--overwrite"]] {
         let words = [&["fit"], &LOG[..], &["--out", "file"], more].concat();
-        let output = run(&folder, &words);
+        let output = windtunnel(&folder, &words);
         let told = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{told}");
         assert!(told.contains("is a file, not a folder") && !told.contains("os error"), "{told}");
@@ -218,7 +208,7 @@ fn one_is_singular_and_none_is_no_negative() {
 
 fn fit_of(folder: &TempDir, text: &str) -> Output {
     fs::write(folder.path().join("log.csv"), text).expect("it can be written to");
-    run(folder, &[&["fit"], &LOG[..], &["--overwrite", "--out", "w"]].concat())
+    windtunnel(folder, &[&["fit"], &LOG[..], &["--overwrite", "--out", "w"]].concat())
 }
 
 fn told(output: &Output) -> String {

@@ -11,12 +11,12 @@ const SMALL: &str = include_str!("../files/cli/small.yaml");
 const LOG: &str = "<img onerror=alert(1)>.csv";
 const ESCAPED: &str = "&lt;img onerror=alert(1)&gt;.csv";
 
-fn windtunnel(folder: &TempDir, words: &[&str]) -> Output {
+pub(super) fn windtunnel(folder: &TempDir, words: &[&str]) -> Output {
     let mut program = Command::new(env!("CARGO_BIN_EXE_windtunnel"));
     program.current_dir(folder.path()).args(words).output().expect("the program starts")
 }
 
-fn good(folder: &TempDir, words: &[&str]) -> String {
+pub(super) fn good(folder: &TempDir, words: &[&str]) -> String {
     let output = windtunnel(folder, words);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{words:?}: {errors}");

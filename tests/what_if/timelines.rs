@@ -1,9 +1,10 @@
 //! The program with an incident's timeline in place of a log.
 
 use std::fs;
-use std::process::{Command, Output};
 
 use tempfile::TempDir;
+
+use super::program::{good, windtunnel};
 
 /// Forty minutes, of which a quarter of calls fails in the second ten.
 const TIMELINE: &str = r#"[
@@ -33,18 +34,6 @@ fn folder() -> TempDir {
         fs::write(folder.path().join(name), text).expect("it can be written to");
     }
     folder
-}
-
-fn run(folder: &TempDir, words: &[&str]) -> Output {
-    let mut program = Command::new(env!("CARGO_BIN_EXE_windtunnel"));
-    program.current_dir(folder.path()).args(words).output().expect("the program starts")
-}
-
-fn good(folder: &TempDir, words: &[&str]) -> String {
-    let output = run(folder, words);
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{words:?}: {errors}");
-    String::from_utf8(output.stdout).expect("UTF-8")
 }
 
 const SHORT: [&str; 6] =
@@ -159,7 +148,7 @@ fn collected_timelines_are_read() {
     }
     let named = format!("{path}#anthropic-2025-08-routing");
     let words = ["fit", "--timeline", &named, "--traffic", "azure-2023-conversation", "--out", "x"];
-    let output = run(&folder, &words);
+    let output = windtunnel(&folder, &words);
     let message = String::from_utf8_lossy(&output.stderr);
     assert!(message.contains("end: is 44 days after the start; at most 7"), "{message}");
 }
