@@ -6,7 +6,7 @@
 use std::io::BufRead;
 
 use csv::{ReaderBuilder, StringRecord, Trim};
-use windtunnel_policy::normalise::{Provider, ProviderError};
+use windtunnel_policy::normalise::ProviderError;
 use windtunnel_policy::outcome::FailureClass;
 
 use super::tabular::explain;
@@ -194,15 +194,8 @@ fn column_of(name: &str) -> Option<Column> {
             if status != 0 && !(400..=599).contains(&status) {
                 return None;
             }
-            let error = ProviderError {
-                provider: Provider::Other,
-                status,
-                code: "",
-                message: "",
-                in_stream: false,
-                after_output: false,
-            };
-            Column::Failed(FailedWith { class: error.class(), status, given_up: false })
+            let class = ProviderError::of_status(status).class();
+            Column::Failed(FailedWith { class, status, given_up: false })
         }
     })
 }

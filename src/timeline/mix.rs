@@ -1,6 +1,6 @@
 //! What calls fail with during an incident.
 
-use windtunnel_policy::normalise::{Provider, ProviderError};
+use windtunnel_policy::normalise::ProviderError;
 use windtunnel_policy::outcome::{FailureClass, Phase};
 
 use super::file::Found;
@@ -30,15 +30,10 @@ pub(super) fn mix(found: &Found) -> Result<Vec<MixEntry>, InputError> {
 
 /// One kind of failure, by its status; one that hangs is given up by the caller.
 pub(super) fn entry(status: u16, weight: u32, hang: bool) -> MixEntry {
-    let error = ProviderError {
-        provider: Provider::Other,
-        status,
-        code: "",
-        message: "",
-        in_stream: false,
-        after_output: false,
+    let class = match hang {
+        true => FailureClass::Timeout,
+        false => ProviderError::of_status(status).class(),
     };
-    let class = if hang { FailureClass::Timeout } else { error.class() };
     MixEntry {
         class,
         status,

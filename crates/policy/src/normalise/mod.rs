@@ -54,6 +54,18 @@ pub struct ProviderError<'a> {
 }
 
 impl ProviderError<'_> {
+    /// An error before any output of which nothing is known but its status, from a provider that is not known either.
+    pub const fn of_status(status: u16) -> ProviderError<'static> {
+        ProviderError {
+            provider: Provider::Other,
+            status,
+            code: "",
+            message: "",
+            in_stream: false,
+            after_output: false,
+        }
+    }
+
     /// The class of this error.
     pub fn class(&self) -> FailureClass {
         let class = self.class_before_output();
