@@ -1,11 +1,68 @@
 //! The policy in force, simulated in the fitted world, against the log itself.
 
+use serde::Serialize;
+
 use super::Question;
+use super::course::counted;
 use super::figures::{MEASURES, Spread, Unit, spread};
-use super::finding::{Believed, Check, Interval, Missing, Verdict, counted, whole};
+use super::policy::whole;
 use super::runs::Runs;
+use super::value::{Interval, Missing};
 use crate::fit::Fit;
 use crate::record::{RunTotals, TargetTotals};
+
+/// Whether the policy in force, simulated, does what the log says.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Believed {
+    /// All of `checks` are within sampling error.
+    pub reproduces: bool,
+    /// Figure by figure.
+    pub checks: Vec<Check>,
+    /// Success by interval.
+    pub intervals: Vec<Check>,
+    /// Attempts and failures by target.
+    pub targets: Vec<Check>,
+}
+
+/// One figure of the log against the simulation.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Check {
+    /// Which.
+    pub name: String,
+    /// What the log says.
+    pub logged: Option<f64>,
+    /// Mean over the worlds.
+    pub simulated: Option<f64>,
+    /// Where one course of it lies, at 95 %.
+    pub range95: Option<Interval>,
+    /// What comes of it.
+    pub verdict: Verdict,
+}
+
+/// What comes of a check.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// The log is within the range.
+    WithinSamplingError,
+    /// It is not, like no more of its kind than chance would have outside.
+    OutsideByChance,
+    /// It is not.
+    Off,
+    /// The log does not tell it.
+    NotTold,
+    /// It falls among the unanswered, in the log or simulated.
+    Unanswered,
+    /// There are too few requests to tell it.
+    TooFew,
+}
+
+impl Check {
+    /// The log is outside the range, by chance or not.
+    pub(super) fn outside(&self) -> bool {
+        matches!(self.verdict, Verdict::Off | Verdict::OutsideByChance)
+    }
+}
 
 /// A count of one target.
 type OfTarget = fn(&TargetTotals) -> u64;

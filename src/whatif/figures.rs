@@ -3,8 +3,8 @@
 use crate::record::{ClassTotals, RunTotals};
 use crate::stats::two_sided_95;
 
-use super::finding::{Interval, Missing};
 use super::runs::Runs;
+use super::value::{Interval, Missing};
 
 /// One figure of a run.
 #[derive(Clone, Copy)]

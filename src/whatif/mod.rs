@@ -2,29 +2,41 @@
 //!
 //! - `runs` puts the policies into that world, into refits of it, and into what the log cannot tell;
 //! - `believe` holds the policy that was in force against the log itself;
-//! - `finding` is what was found, as plain data: text, JSON and documents are made of it alone.
+//! - `policy`, `course`, `otherwise` and `recommend` say what each policy does, when, in which other worlds,
+//!   and what to change;
+//! - `finding` is all that was found, as plain data: text, JSON and documents are made of it alone.
 
 mod believe;
+mod course;
 mod figures;
 mod finding;
 mod left_out;
+mod otherwise;
 mod page;
+mod policy;
 mod policy_diff;
+mod recommend;
 mod requests;
 mod runs;
 mod sections;
 mod sensitivity;
 mod story;
 mod text;
+mod value;
 mod words;
 
 use windtunnel_policy::config::Policy;
 
-pub use finding::{
-    Believed, Change, Check, Difference, FORMAT, Figure, InTime, Interval, Logged, Missing,
-    OfClass, OfTarget, PolicyFinding, Recommended, Sensitivity, Story, Told, Verdict, WhatIf,
-};
+pub use believe::{Believed, Check, Verdict};
+pub use course::InTime;
+pub use finding::{FORMAT, Logged, Told, WhatIf};
 pub use left_out::{LeftOut, Reason};
+pub use otherwise::Sensitivity;
+pub use policy::{OfClass, OfTarget, PolicyFinding};
+pub use policy_diff::Change;
+pub use recommend::Recommended;
+pub use story::Story;
+pub use value::{Difference, Figure, Interval, Missing};
 
 use crate::experiment::{ExperimentError, Observer};
 use crate::fit::{Evidence, Fit};

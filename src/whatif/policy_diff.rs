@@ -1,9 +1,19 @@
 //! What is different in another policy, field by field.
 
+use serde::Serialize;
 use serde_json::Value;
 use windtunnel_policy::config::Policy;
 
-use super::finding::Change;
+/// One field of a policy.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Change {
+    /// Its path.
+    pub field: String,
+    /// In the policy in force; null where it has none.
+    pub from: Option<String>,
+    /// In the other.
+    pub to: Option<String>,
+}
 
 /// Fields that differ, in the order of the policy; names and descriptions apart.
 pub(super) fn changes(from: &Policy, to: &Policy) -> Vec<Change> {

@@ -4,9 +4,9 @@ use std::sync::Mutex;
 
 use super::Question;
 use super::figures::{Measure, Unit};
-use super::finding::Missing;
 use super::requests::{Outcomes, Watch};
 use super::sensitivity::{self, Variant};
+use super::value::Missing;
 use crate::experiment::{
     Experiment, ExperimentError, Extremes, NoObserver, NoRecorder, Observer, Options, Recorder,
     RunId, run,

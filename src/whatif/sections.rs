@@ -1,9 +1,13 @@
 //! The report as sections of sentences and tables, in the order a reader needs them: whether to
 //! believe it, what each policy does, when, where, what it rests on, what to change.
 
+use super::believe::{Check, Verdict};
+use super::course::InTime;
 use super::figures::Unit;
-use super::finding::{Check, InTime, Logged, PolicyFinding, Sensitivity, Verdict, WhatIf, leaders};
+use super::finding::{Logged, WhatIf};
 use super::left_out;
+use super::otherwise::{Sensitivity, leaders};
+use super::policy::PolicyFinding;
 use super::words::{bill, clear, clock, difference, figure, plain, requests, unit_of};
 
 /// One section.
@@ -220,7 +224,7 @@ pub(super) fn policies(found: &WhatIf) -> Section {
     let mut head = vec![String::new()];
     head.extend(found.policies.iter().map(|policy| policy.name.clone()));
     let figures = found.policies[0].figures.iter().enumerate().map(|(i, first)| {
-        let of = |policy: &super::finding::PolicyFinding| {
+        let of = |policy: &PolicyFinding| {
             let own = &policy.figures[i];
             figure(own, unit_of(&own.name))
         };
@@ -374,7 +378,7 @@ fn leads(found: &WhatIf, case: &Sensitivity) -> String {
 }
 
 fn stories(found: &WhatIf) -> Vec<Section> {
-    let of = |story: &super::finding::Story| Section {
+    let of = |story: &super::story::Story| Section {
         title: format!("Request {}: {}", story.request, story.why),
         verbatim: Some(story.told.clone()),
         ..Section::default()

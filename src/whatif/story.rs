@@ -1,10 +1,22 @@
 //! The requests most worth a look, told under the policy in force and the candidate.
 
+use serde::Serialize;
+
 use super::Question;
-use super::finding::Story;
 use super::requests::worth_a_look;
 use super::runs::Runs;
 use crate::explain::{Pick, explain};
+
+/// One request under two policies.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Story {
+    /// Its position in the first world.
+    pub request: u64,
+    /// Why it is worth a look.
+    pub why: String,
+    /// What happened, under one policy and the other.
+    pub told: String,
+}
 
 /// Up to three requests of the first world, under the first policy and the last.
 pub(super) fn stories(question: &Question<'_>, runs: &Runs) -> Vec<Story> {

@@ -1,7 +1,7 @@
 //! Figures as people read them.
 
 use super::figures::Unit;
-use super::finding::{Difference, Figure, Interval, Missing};
+use super::value::{Difference, Figure, Interval, Missing};
 
 /// A value with half its interval, or why there is none.
 pub(super) fn figure(of: &Figure, unit: Unit) -> String {

@@ -1,9 +1,12 @@
 //! Charts: success and attempts over time, and each policy's measures with their intervals.
 
 use crate::page::{self, Axis, Block, DotChart, DotPanel, DotRow, Line, LineChart, Section, X};
+use crate::whatif::course::InTime;
 use crate::whatif::figures::Unit;
-use crate::whatif::finding::{InTime, Interval, PolicyFinding, WhatIf};
+use crate::whatif::finding::WhatIf;
+use crate::whatif::policy::PolicyFinding;
 use crate::whatif::sections;
+use crate::whatif::value::Interval;
 use crate::whatif::words::{difference, figure, unit_of};
 
 /// Points of a line, at most; where there would be more, several intervals make one.

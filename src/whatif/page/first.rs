@@ -2,10 +2,13 @@
 
 use crate::fit::many;
 use crate::page::{KeyFigure, Tone};
+use crate::whatif::believe::Verdict;
 use crate::whatif::figures::Unit;
-use crate::whatif::finding::{Difference, Figure, PolicyFinding, Verdict, WhatIf};
+use crate::whatif::finding::WhatIf;
 use crate::whatif::left_out;
+use crate::whatif::policy::PolicyFinding;
 use crate::whatif::sections::{instead, intervals, of_fewer, reproduced, unheld};
+use crate::whatif::value::{Difference, Figure};
 use crate::whatif::words::{bill, clear, difference, figure, requests, unit_of};
 
 pub(super) fn title(found: &WhatIf) -> String {

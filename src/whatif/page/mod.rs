@@ -4,9 +4,10 @@
 mod drawn;
 mod first;
 
-use super::finding::{Story, WhatIf};
+use super::finding::WhatIf;
 use super::left_out;
 use super::sections::{self, Section as Told};
+use super::story::Story;
 use crate::page::{Block, Column, Origin, Page, Row, Section, Table};
 
 impl WhatIf {

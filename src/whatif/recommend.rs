@@ -1,0 +1,74 @@
+//! What to change, and why.
+
+use serde::Serialize;
+
+use super::Question;
+use super::believe::Believed;
+use super::otherwise::Sensitivity;
+use super::policy::PolicyFinding;
+use super::policy_diff::{self, Change};
+
+/// What to change.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Recommended {
+    /// The policy, where one is clearly better.
+    pub policy: Option<String>,
+    /// In words.
+    pub because: Vec<String>,
+    /// What is different in it.
+    pub changes: Vec<Change>,
+}
+
+/// The policy that clearly answers most, unless something speaks against it.
+pub(super) fn recommend(
+    question: &Question<'_>,
+    policies: &[PolicyFinding],
+    sensitivity: &[Sensitivity],
+    believed: Option<&Believed>,
+) -> Recommended {
+    let gain = |policy: &PolicyFinding| {
+        let success = policy.differences.first()?;
+        success.difference.filter(|gain| success.clear && *gain > 0.0)
+    };
+    let better = policies.iter().enumerate().filter_map(|(i, p)| Some((i, gain(p)?)));
+    let best = better.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
+    let Some((best, gain)) = best else {
+        let because = vec!["no policy answers clearly more than the one in force".to_owned()];
+        return Recommended { policy: None, because, changes: Vec::new() };
+    };
+    let policy = &policies[best];
+    let mut because = vec![format!(
+        "`{}` answers {:.3} pp more than `{}`, clear at 95 %",
+        policy.name,
+        gain * 100.0,
+        policies[0].name
+    )];
+    let worse =
+        |case: &&Sensitivity| case.success[best].unwrap_or(0.0) < case.success[0].unwrap_or(0.0);
+    let against: Vec<&Sensitivity> = sensitivity.iter().filter(worse).collect();
+    for case in &against {
+        because.push(format!("but it answers less if {}", case.what));
+    }
+    if question.timeline.is_some() {
+        because
+            .push("no log stands behind it: hold it against your own before you rely on it".into());
+    }
+    if against.is_empty() && !sensitivity.is_empty() {
+        because.push(format!(
+            "it answers no less in any of the worlds that the {} cannot tell from this one",
+            if question.timeline.is_some() { "timeline" } else { "log" }
+        ));
+    }
+    let reproduced = believed.is_none_or(|believed| believed.reproduces);
+    if !reproduced {
+        because.push(
+            "but the log is NOT REPRODUCED: what is found in a world that does not do what the log says is no ground for a change"
+                .into(),
+        );
+    }
+    Recommended {
+        policy: (against.is_empty() && reproduced).then(|| policy.name.clone()),
+        because,
+        changes: policy_diff::changes(&question.policies[0], &question.policies[best]),
+    }
+}
