@@ -59,7 +59,7 @@ pub(super) fn cancels_pending(evidence: &Evidence<'_>) -> Vec<Finding> {
             .map(|rule| not_applicable(rule, NO_FAILOVER))
             .into(),
     };
-    findings.push(effects::same_key(evidence));
+    findings.extend(effects::same_key(evidence));
     findings
 }
 

@@ -41,15 +41,21 @@ fn not_retryable(evidence: &Evidence<'_>) -> Finding {
     each(rules::NOT_RETRYABLE, evidence.cases.iter(), look, advice::core, never)
 }
 
-/// Drill 12, the same key twice.
-pub(super) fn same_key(evidence: &Evidence<'_>) -> Finding {
-    let class = evidence.class("same-key");
-    let mut actions = evidence.actions();
-    actions.retain(|action| action.len() > 1 && action[0].request.class == class);
-    if actions.is_empty() {
-        return not_applicable(rules::SAME_KEY, "no action came twice");
-    }
-    at_most_once(evidence, rules::SAME_KEY, &actions, advice::CORE)
+/// Drill 12, the same key twice: for a tool that knows it again, and for one that does not.
+pub(super) fn same_key(evidence: &Evidence<'_>) -> [Finding; 2] {
+    let twice = |name, rule, change: &str| {
+        let class = evidence.class(name);
+        let mut actions = evidence.actions();
+        actions.retain(|action| action.len() > 1 && action[0].request.class == class);
+        match actions.is_empty() {
+            true => not_applicable(rule, "no action came twice"),
+            false => at_most_once(evidence, rule, &actions, change),
+        }
+    };
+    [
+        twice("same-key", rules::SAME_KEY, advice::CORE),
+        twice("keyless", rules::KEYLESS, to_look_up(evidence)),
+    ]
 }
 
 fn at_most_once(
@@ -88,5 +94,15 @@ fn to_ask(evidence: &Evidence<'_>) -> String {
                 .into()
         }
         true => advice::CORE.into(),
+    }
+}
+
+fn to_look_up(evidence: &Evidence<'_>) -> &'static str {
+    match evidence.policy.side_effects.look_up {
+        false => {
+            "set `side_effects: {look_up: true}`: ask what an earlier request of the action did before \
+             anything is sent for it again"
+        }
+        true => advice::CORE,
     }
 }

@@ -130,7 +130,7 @@ pub static DRILLS: [Drill; 13] = [
         number: 12,
         name: "cancel-pending",
         checks: "a cancel while a fallback attempt is pending ends it; one key twice writes once",
-        rules: &[rules::PENDING, rules::NONE_AFTERWARDS, rules::SAME_KEY],
+        rules: &[rules::PENDING, rules::NONE_AFTERWARDS, rules::SAME_KEY, rules::KEYLESS],
         judge: caller::cancels_pending,
     },
     Drill {

@@ -67,7 +67,10 @@ pub(super) const OVERFLOW: Rule =
     Rule::of_policy("A prompt that was too long goes on only to a larger window.");
 pub(super) const PENDING: Rule =
     Rule::of_core("A pending fallback attempt is aborted at the cancellation.");
-pub(super) const SAME_KEY: Rule = Rule::of_core("The same idempotency key twice writes once.");
+pub(super) const SAME_KEY: Rule =
+    Rule::of_core("The same idempotency key twice writes once, where the tool knows it again.");
+pub(super) const KEYLESS: Rule =
+    Rule::of_policy("It writes once also where the tool knows no keys, and only its record tells.");
 pub(super) const ONE_OWNER: Rule =
     Rule::of_policy("No layer around the gateway or behind it adds calls to those of the gateway.");
 pub(super) const REPORTED: Rule =

@@ -173,7 +173,7 @@ pub(super) const ALL: &[Tampered] = &[
         which: pending, fault: Attempt(|row, gone| row.sent = gone + SECOND),
     },
     Tampered {
-        drill: "cancel-pending", breaks: "The same idempotency key twice writes once.",
+        drill: "cancel-pending", breaks: "The same idempotency key twice writes once, where the tool knows it again.",
         which: same_key, fault: Write,
     },
     Tampered {
