@@ -75,7 +75,8 @@ impl Stopped {
             FailureClass::Refusal => 200,
             FailureClass::CallerCancelled => 499,
             FailureClass::DeadlineExhausted => 504,
-            _ if self.status != 0 => self.status,
+            // A 200 with an error inside it is none for the application.
+            _ if self.status >= 400 => self.status,
             FailureClass::ClientInvalid
             | FailureClass::ContextOverflow
             | FailureClass::ContentPolicy => 400,
