@@ -81,15 +81,9 @@ fn waits(warnings: &mut Warnings<'_>, deadline: Option<Duration>, name: &str) {
 /// The shortest wait that may be drawn before this retry, counted from 0.
 fn least_wait(warnings: &Warnings<'_>, retry: u16) -> Duration {
     let backoff = &warnings.policy.backoff;
-    let doubled = backoff.base.saturating_mul(1_u64.checked_shl(retry.into()).unwrap_or(u64::MAX));
-    let cap = doubled.min(backoff.max);
-    match backoff.jitter {
-        Jitter::Fixed | Jitter::Decorrelated => backoff.base,
-        Jitter::Exponential | Jitter::Proportional(_) => cap,
-        Jitter::Full => Duration::ZERO,
-        Jitter::Equal => cap.mul_div(1, 2),
-        Jitter::Subtractive(share) => Duration::from_micros(share.complement().of(cap.as_micros())),
-    }
+    // With no wait before it, the smallest draw gives the shortest; of what is taken off, the largest.
+    let draw = if matches!(backoff.jitter, Jitter::Subtractive(_)) { u64::MAX } else { 0 };
+    backoff.delay(retry.into(), Duration::ZERO, draw)
 }
 
 fn limits_that_never_end_an_attempt(

@@ -383,6 +383,10 @@ impl Simulation<'_> {
             }
             NoticeKind::FirstOutput => {
                 open.row.first_output = Some(now);
+                // Headers that were passed on before are no output.
+                if let Some(released) = &mut open.released {
+                    *released = now;
+                }
                 self.tell(now, Event::FirstOutput(attempt), world, sink);
             }
             NoticeKind::Ended { usage, answer, task_done, contract_ok, bill } => {

@@ -22,7 +22,7 @@ mod split;
 mod tools;
 mod watch;
 
-use windtunnel_policy::config::{FirstToken, Policy, Problem};
+use windtunnel_policy::config::{FirstToken, Policy, Problem, Streaming};
 use windtunnel_policy::event::Action;
 use windtunnel_policy::target::{Group, Role, Topology};
 use windtunnel_policy::{Duration, Instant, Router};
@@ -365,11 +365,12 @@ enum Source {
     Queue,
 }
 
-/// Whether anything is decided by headers: the wait for the first token may end with them, and a
-/// proxy calls again only before them.
+/// Whether anything is decided by headers: the wait for the first token may end with them, a stream be
+/// passed on from there, and a proxy calls again only before them.
 fn waits_for_headers(scenario: &Scenario, policy: &Policy) -> bool {
     let timeouts = &policy.timeouts;
     timeouts.first_token.is_some() && timeouts.first_token_means == FirstToken::Headers
+        || policy.streaming == Streaming::AtHeaders
         || scenario.targets.iter().any(|target| target.upstream_proxy.is_some())
 }
 

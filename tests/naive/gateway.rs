@@ -115,6 +115,7 @@ impl Naive<'_> {
             }
             Milestone::Output => {
                 row.first_output = Some(now);
+                open.released = open.released.map(|_| now);
                 self.tell(Event::FirstOutput(handle));
             }
             Milestone::Silence | Milestone::End => {}

@@ -1,7 +1,7 @@
 //! How long to wait before a recovery. Waiting never gives permission: the gates do.
 
 use crate::Duration;
-use crate::config::{Backoff, Jitter, RetryAfter, RetryAfterMode, WaitTooLong};
+use crate::config::{Backoff, DOUBLING, Jitter, RetryAfter, RetryAfterMode, WaitTooLong};
 use crate::mix::below;
 
 /// The backoff before retry `retry_index` (from 0), given the wait before it (zero where there
@@ -11,6 +11,9 @@ pub(crate) fn delay(config: &Backoff, retry_index: u32, previous: Duration, draw
     match config.jitter {
         Jitter::Fixed => config.base,
         Jitter::Exponential => cap,
+        Jitter::Linear => {
+            config.base.saturating_mul(u64::from(retry_index).saturating_add(1)).min(config.max)
+        }
         Jitter::Full => up_to(cap, draw),
         Jitter::Equal => {
             let half = cap.mul_div(1, 2);
@@ -22,6 +25,7 @@ pub(crate) fn delay(config: &Backoff, retry_index: u32, previous: Duration, draw
             (config.base + up_to(spread, draw)).min(config.max)
         }
         Jitter::Proportional(share) => cap + up_to(part(cap, share), draw),
+        Jitter::Added(most) => cap + up_to(most, draw),
         Jitter::Subtractive(share) => cap.saturating_sub(up_to(part(cap, share), draw)),
     }
 }
@@ -35,10 +39,10 @@ impl Backoff {
 }
 
 impl RetryAfter {
-    /// What `backoff` and a wait hint make together, for a retry at the place the hint came from;
-    /// `None` where the hint is too long to wait for.
-    pub fn wait(&self, backoff: Duration, hint: Option<Duration>) -> Option<Duration> {
-        match wait(self, backoff, hint, true, Duration::MAX) {
+    /// What `backoff` and a wait hint make together, for a retry at the place the hint came from, given
+    /// 64 random bits; `None` where the hint is too long to wait for.
+    pub fn wait(&self, backoff: Duration, hint: Option<Duration>, draw: u64) -> Option<Duration> {
+        match wait(self, backoff, hint.map(|hint| (hint, draw)), Duration::MAX) {
             Wait::For { wait, .. } => Some(wait),
             Wait::TooLong => None,
         }
@@ -60,14 +64,13 @@ pub(crate) enum Wait {
     TooLong,
 }
 
-/// Combines backoff and hint. `honours_hint` is false where the hint is not about the next
-/// attempt (another target) or its failure class does not heed it; `longest_fit` is the longest
-/// wait that leaves time for a useful attempt.
+/// Combines backoff and hint, which comes with the draw of its jitter. There is none where the hint is
+/// not about the next attempt (another target) or its failure class does not heed it; `longest_fit` is
+/// the longest wait that leaves time for a useful attempt.
 pub(crate) fn wait(
     config: &RetryAfter,
     backoff: Duration,
-    hint: Option<Duration>,
-    honours_hint: bool,
+    hint: Option<(Duration, u64)>,
     longest_fit: Duration,
 ) -> Wait {
     let fits = |wait: Duration| wait <= longest_fit;
@@ -75,12 +78,16 @@ pub(crate) fn wait(
         true => Wait::For { wait: backoff, honoured: None },
         false => Wait::TooLong,
     };
-    let (Some(hint), true) = (hint, honours_hint) else { return without_hint };
-    let (wait, honoured) = match config.mode {
+    let Some((hint, draw)) = hint else { return without_hint };
+    let honoured = match config.mode {
         RetryAfterMode::Ignore => return without_hint,
-        RetryAfterMode::Honour => (hint, hint),
-        RetryAfterMode::AtLeast => (hint.max(backoff), hint),
-        RetryAfterMode::CapAt(most) => (hint.min(most), hint.min(most)),
+        RetryAfterMode::Honour | RetryAfterMode::AtLeast => hint,
+        RetryAfterMode::CapAt(most) => hint.min(most),
+    };
+    let spread = honoured + up_to(part(honoured, config.jitter), draw);
+    let wait = match config.mode {
+        RetryAfterMode::AtLeast => spread.max(backoff),
+        _ => spread,
     };
     // The limit is on the hint as sent, so that a policy can cut hints of seconds and give up on
     // hints of hours.
@@ -92,10 +99,27 @@ pub(crate) fn wait(
     }
 }
 
-/// `min(max, base · 2^retry_index)`.
+/// `min(max, base · 2^retry_index)`, or the same with the configured factor.
 fn cap(config: &Backoff, retry_index: u32) -> Duration {
+    if config.factor_percent != DOUBLING {
+        return cap_by_factor(config, retry_index);
+    }
     let factor = 1_u64.checked_shl(retry_index).unwrap_or(u64::MAX);
     config.base.saturating_mul(factor).min(config.max)
+}
+
+/// Cut to whole microseconds at each step.
+#[cold]
+fn cap_by_factor(config: &Backoff, retry_index: u32) -> Duration {
+    let mut cap = config.base;
+    for _ in 0..retry_index {
+        let next = cap.mul_div(config.factor_percent.into(), 100).min(config.max);
+        if next <= cap {
+            break;
+        }
+        cap = next;
+    }
+    cap
 }
 
 /// Uniform over the whole microseconds from zero to `most`.
@@ -139,6 +163,10 @@ mod tests {
             (Jitter::Equal, 1, [100_000, 150_000, 200_000]),
             (Jitter::Proportional(third), 1, [200_000, 225_000, 250_000]),
             (Jitter::Subtractive(third), 1, [200_000, 175_000, 150_000]),
+            (Jitter::Added(ms(50)), 1, [200_000, 225_000, 250_000]),
+            (Jitter::Linear, 0, [100_000, 100_000, 100_000]),
+            (Jitter::Linear, 3, [400_000, 400_000, 400_000]),
+            (Jitter::Linear, u32::MAX, [1_000_000, 1_000_000, 1_000_000]),
         ] {
             assert_eq!(span(jitter, retry, Duration::ZERO), expected, "{jitter:?} {retry}");
         }
@@ -150,6 +178,45 @@ mod tests {
         assert_eq!(span(Jitter::Decorrelated, 0, Duration::ZERO), [100_000, 200_000, 300_000]);
         assert_eq!(span(Jitter::Decorrelated, 1, ms(200)), [100_000, 350_000, 600_000]);
         assert_eq!(span(Jitter::Decorrelated, 2, ms(900)), [100_000, 1_000_000, 1_000_000]);
+    }
+
+    #[test]
+    fn caps_grow_by_the_factor() {
+        for (percent, retry, expected) in [
+            (150, 0, 100_000),
+            (150, 2, 225_000),
+            (150, 5, 759_375),
+            (150, 6, 1_000_000),
+            (100, 1_000, 100_000),
+            (1_000, u32::MAX, 1_000_000),
+        ] {
+            let config = Backoff { factor_percent: percent, ..config(Jitter::Exponential) };
+            let waits = delay(&config, retry, Duration::ZERO, 7).as_micros();
+            assert_eq!(waits, expected, "{percent} {retry}");
+        }
+    }
+
+    #[test]
+    fn a_hint_may_have_jitter_on_top() {
+        let half = RetryAfter { jitter: Share::ratio(1, 2), ..RetryAfter::default() };
+        let cut = RetryAfter { mode: RetryAfterMode::CapAt(ms(400)), ..half.clone() };
+        let far = Duration::from_secs(60);
+        let waits = |config: &RetryAfter, draw, fit| match wait(
+            config,
+            ms(300),
+            Some((ms(800), draw)),
+            fit,
+        ) {
+            Wait::For { wait, honoured } => Some((wait.as_micros(), honoured)),
+            Wait::TooLong => None,
+        };
+        assert_eq!(waits(&half, 0, far), Some((800_000, Some(ms(800)))));
+        assert_eq!(waits(&half, 1 << 63, far), Some((1_000_000, Some(ms(800)))));
+        assert_eq!(waits(&half, u64::MAX, far), Some((1_200_000, Some(ms(800)))));
+        assert_eq!(waits(&cut, u64::MAX, far), Some((600_000, Some(ms(400)))));
+        // What must fit is the wait with its jitter.
+        assert_eq!(waits(&half, u64::MAX, ms(1_199)), None);
+        assert_eq!(half.wait(ms(300), Some(ms(800)), 1 << 63), Some(ms(1_000)));
     }
 
     #[test]
@@ -175,8 +242,9 @@ mod tests {
     #[test]
     fn hint_modes() {
         let far = Duration::from_secs(60);
-        let heed = |mode, hint| {
-            wait(&RetryAfter { mode, ..RetryAfter::default() }, ms(300), hint, true, far)
+        let heed = |mode, hint: Option<Duration>| {
+            let hint = hint.map(|hint| (hint, u64::MAX));
+            wait(&RetryAfter { mode, ..RetryAfter::default() }, ms(300), hint, far)
         };
         let waits = |w, h| Wait::For { wait: ms(w), honoured: h };
         use RetryAfterMode as M;
@@ -188,8 +256,7 @@ mod tests {
         assert_eq!(heed(M::AtLeast, Some(ms(900))), waits(900, Some(ms(900))));
         assert_eq!(heed(M::CapAt(ms(500)), Some(ms(900))), waits(500, Some(ms(500))));
         assert_eq!(heed(M::CapAt(ms(500)), Some(ms(20))), waits(20, Some(ms(20))));
-        let foreign = wait(&RetryAfter::default(), ms(300), Some(ms(900)), false, far);
-        assert_eq!(foreign, waits(300, None));
+        assert_eq!(wait(&RetryAfter::default(), ms(300), None, far), waits(300, None));
     }
 
     #[test]
@@ -199,8 +266,9 @@ mod tests {
             longest_wait: Some(ms(2_000)),
             ..RetryAfter::default()
         };
-        let ask =
-            |too_long, hint, fit| wait(&config(too_long), ms(300), Some(ms(hint)), true, ms(fit));
+        let ask = |too_long, hint, fit| {
+            wait(&config(too_long), ms(300), Some((ms(hint), u64::MAX)), ms(fit))
+        };
         let backoff = Wait::For { wait: ms(300), honoured: None };
         for too_long in [WaitTooLong::FailOver, WaitTooLong::Stop] {
             assert_eq!(ask(too_long, 2_001, 9_000), Wait::TooLong);

@@ -18,7 +18,7 @@ pub(crate) struct HedgeDelays {
 /// With what an attempt wins over another of its request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum WinsBy {
-    /// Its output is passed on as it comes: with the first of it.
+    /// It is passed on as it comes: with the first of it, be that its headers.
     FirstOutput,
     /// Nothing of it is passed on before it is complete.
     End,
@@ -28,7 +28,7 @@ impl WinsBy {
     /// What holds for the attempts of a request.
     pub(crate) fn of(request: &Request, streaming: Streaming) -> WinsBy {
         match (request.streamed, streaming) {
-            (true, Streaming::PassThrough) => WinsBy::FirstOutput,
+            (true, Streaming::PassThrough | Streaming::AtHeaders) => WinsBy::FirstOutput,
             (false, _) | (true, Streaming::BufferThenRelease) => WinsBy::End,
         }
     }

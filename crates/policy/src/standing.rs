@@ -19,6 +19,8 @@ pub(crate) struct Standing {
     ejected_until: Vec<Instant>,
     /// For each target the number of its account.
     accounts: Vec<u16>,
+    /// Targets that no cooldown takes out.
+    exempt: TargetSet,
     switched_off: TargetSet,
     /// Targets that were taken out and have not had an attempt since: the only ones that may be
     /// out.
@@ -37,6 +39,10 @@ impl Standing {
             isolated_until: vec![Instant::ZERO; targets],
             ejected_until: vec![Instant::ZERO; targets],
             accounts: account_numbers(topology),
+            exempt: match cooldown.exempt_single {
+                true => lone(topology),
+                false => TargetSet::EMPTY,
+            },
             switched_off: TargetSet::EMPTY,
             doubtful: TargetSet::EMPTY,
             recovery_off: false,
@@ -101,7 +107,7 @@ impl Standing {
             (CooldownRule::RetryAfterOr(length), None) => length,
             (CooldownRule::Fixed(length), _) => length,
         };
-        if length.is_zero() {
+        if length.is_zero() || self.exempt.contains(target) {
             return;
         }
         self.doubtful.insert(target);
@@ -119,8 +125,14 @@ impl Standing {
     }
 
     /// A failure that isolates every target of the target's account.
-    pub(crate) fn on_account_isolation(&mut self, target: TargetId, now: Instant) {
-        let end = end_of(self.isolation.account_for, now);
+    pub(crate) fn on_account_isolation(
+        &mut self,
+        target: TargetId,
+        hint: Option<Duration>,
+        now: Instant,
+    ) {
+        let known = hint.filter(|hint| !hint.is_zero());
+        let end = end_of(known.or(self.isolation.account_for), now);
         let account = self.accounts[usize::from(target.0)];
         for (i, (other, until)) in self.accounts.iter().zip(&mut self.isolated_until).enumerate() {
             if *other == account {
@@ -212,6 +224,12 @@ impl Hash for Standing {
     }
 }
 
+/// The targets that stand alone in their groups.
+fn lone(topology: &Topology) -> TargetSet {
+    let targets = (0..topology.targets.len()).map(|i| TargetId(i as u16));
+    targets.filter(|target| topology.stands_alone(*target)).collect()
+}
+
 fn end_of(length: Option<Duration>, now: Instant) -> Instant {
     length.map_or(Instant::FAR_FUTURE, |length| now + length)
 }
@@ -254,7 +272,7 @@ mod tests {
             classes: Vec::new(),
             tenants: Vec::new(),
         };
-        let cooldown = Cooldown { rule, max: secs(100), recooling };
+        let cooldown = Cooldown { rule, max: secs(100), recooling, exempt_single: false };
         Standing::new(&cooldown, &Isolation::default(), &topology)
     }
 
@@ -302,8 +320,13 @@ mod tests {
         let mut s = standing(CooldownRule::None, Recooling::Maximum);
         s.on_isolation(A, at(1));
         assert_eq!([A, B, C].map(|t| s.out_until(t)), [at(301), at(0), at(0)]);
-        s.on_account_isolation(B, at(2));
+        s.on_account_isolation(B, None, at(2));
         assert_eq!([A, B, C].map(|t| s.out_until(t)), [at(3_602), at(3_602), at(0)]);
+        // The provider's word for the reset counts more, where it gives one.
+        s.on_account_isolation(C, Some(secs(60)), at(2));
+        assert_eq!(s.out_until(C), at(62));
+        s.on_account_isolation(C, Some(Duration::ZERO), at(3));
+        assert_eq!(s.out_until(C), at(3_603));
         s.isolation.target_for = None;
         s.on_isolation(C, at(3));
         assert_eq!(s.out_until(C), Instant::FAR_FUTURE);
@@ -312,7 +335,7 @@ mod tests {
     #[test]
     fn kill_switches() {
         let mut s = standing(CooldownRule::None, Recooling::Maximum);
-        s.on_account_isolation(A, at(0));
+        s.on_account_isolation(A, None, at(0));
         s.on_kill_switch(Some(A), true);
         assert_eq!(s.out_until(A), Instant::FAR_FUTURE);
         s.on_kill_switch(Some(A), false);

@@ -176,6 +176,15 @@ pub struct RouteClass {
     pub groups: Vec<Group>,
 }
 
+impl Topology {
+    /// Whether a target is in some group, and alone in each.
+    pub(crate) fn stands_alone(&self, target: TargetId) -> bool {
+        let groups = self.classes.iter().flat_map(|class| &class.groups);
+        let mut own = groups.filter(|group| group.targets.contains(&target)).peekable();
+        own.peek().is_some() && own.all(|group| group.targets.len() == 1)
+    }
+}
+
 impl RouteClass {
     /// Whether a target can do, and promises, all that the class asks for.
     pub fn accepts(&self, target: &Target) -> bool {

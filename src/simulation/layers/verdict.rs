@@ -80,7 +80,7 @@ impl OuterLayer {
             Heard::Failure { retry_after, .. } => retry_after,
             _ => None,
         };
-        self.retry_after.wait(self.backoff.delay(index, previous, draw), hint)
+        self.retry_after.wait(self.backoff.delay(index, previous, draw), hint, draw)
     }
 }
 

@@ -42,8 +42,10 @@ pub(crate) fn policy(dice: &mut Dice) -> Value {
             "max": "2s",
             "jitter": dice.pick(&[
                 json!("fixed"), json!("exponential"), json!("full"), json!("equal"),
-                json!("decorrelated"), json!({"proportional": "30%"}),
+                json!("decorrelated"), json!("linear"), json!({"proportional": "30%"}),
+                json!({"added": "40ms"}),
             ]),
+            "factor_percent": dice.pick(&[200, 200, 150]),
             "before_failover": dice.one_in(3),
             "after_last": dice.one_in(4),
         },
@@ -54,6 +56,7 @@ pub(crate) fn policy(dice: &mut Dice) -> Value {
             "longest_wait": dice.maybe(&["400ms", "2s"]),
             "too_long": dice.pick(&["fail_over", "stop", "backoff"]),
             "source": dice.pick(&["latest", "first"]),
+            "jitter": dice.percent(&[0, 0, 50]),
         })),
         "breakers": breakers,
         "cooldown": {
@@ -63,7 +66,9 @@ pub(crate) fn policy(dice: &mut Dice) -> Value {
             ]),
             "max": "2s",
             "recooling": dice.pick(&["keep_first", "extend", "maximum"]),
+            "exempt_single": dice.one_in(4),
         },
+        "matrix": {"server_error": {"retry": dice.pick(&[json!("bounded"), json!({"up_to": 1})])}},
         "isolation": {"target_for": "2s", "account_for": "3s"},
         "all_unavailable": dice.pick(&["fail", "wait_for_earliest", "fail_open"]),
         "retry_budgets": budgets,
@@ -76,7 +81,9 @@ pub(crate) fn policy(dice: &mut Dice) -> Value {
             "sticky": dice.pick(&["no", "session"]),
             "panic_threshold": dice.percent(&[100, 100, 50]),
         },
-        "streaming": dice.pick(&["pass_through", "pass_through", "buffer_then_release"]),
+        "streaming": dice.pick(&[
+            "pass_through", "pass_through", "at_headers", "buffer_then_release",
+        ]),
         "outlier": if dice.one_in(3) {
             json!({"interval": "1s", "min_calls": 3, "eject_for": "2s"})
         } else {

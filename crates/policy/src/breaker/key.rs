@@ -3,14 +3,7 @@
 use alloc::string::String;
 
 use crate::config::KeyPart;
-use crate::target::{Target, TargetId, Topology};
-
-/// Whether a target is in some group, and alone in each.
-pub(super) fn stands_alone(target: TargetId, topology: &Topology) -> bool {
-    let groups = topology.classes.iter().flat_map(|class| &class.groups);
-    let mut own = groups.filter(|group| group.targets.contains(&target)).peekable();
-    own.peek().is_some() && own.all(|group| group.targets.len() == 1)
-}
+use crate::target::Target;
 
 /// A part of a target's identity.
 pub(super) fn value(part: KeyPart, target: &Target) -> &str {

@@ -10,7 +10,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::hash::{Hash, Hasher};
 
-use self::key::{key_name, stands_alone, value};
+use self::key::{key_name, value};
 use self::state::{Circuit, Sent};
 use self::trip::Outcome;
 use crate::config::Breaker;
@@ -142,7 +142,7 @@ impl Breakers {
             let target = TargetId(i as u16);
             let start = breakers.members.len() as u32;
             for (number, rule) in rules.iter().enumerate() {
-                if !(rule.exempt_single && stands_alone(target, topology)) {
+                if !(rule.exempt_single && topology.stands_alone(target)) {
                     let breaker = breakers.find_or_add(number, rule, target, topology);
                     breakers.members.push(breaker);
                 }

@@ -19,9 +19,13 @@ impl Chooser<'_> {
             true => self.slot.flight.run,
             false => tried.attempts,
         };
-        let once = row.retry == RetryRule::OnceIfIdempotent;
-        let spent = in_a_row >= self.class.groups[usize::from(group)].max_same_target
-            || (once && in_a_row > 1);
+        let most = match row.retry {
+            RetryRule::OnceIfIdempotent => 1,
+            RetryRule::UpTo(most) => most,
+            RetryRule::No | RetryRule::Bounded | RetryRule::Delayed => u16::MAX,
+        };
+        let spent =
+            in_a_row >= self.class.groups[usize::from(group)].max_same_target || in_a_row > most;
         if spent { self.refuse(StopReason::Attempts) } else { self.retry_again(index, tried) }
     }
 

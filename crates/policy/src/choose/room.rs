@@ -98,7 +98,8 @@ impl Chooser<'_> {
         }
         let (in_time, in_latency) = self.longest_wait(needed);
         let longest = in_time.min(in_latency);
-        match backoff::wait(&self.policy.retry_after, delay, hint, heeds_hint, longest) {
+        let heeded = hint.filter(|_| heeds_hint).map(|hint| (hint, mix::again(draw)));
+        match backoff::wait(&self.policy.retry_after, delay, heeded, longest) {
             Wait::For { wait, honoured } => Ok((wait, honoured)),
             Wait::TooLong if heeds_hint && hint.is_some() => Err(StopReason::WaitTooLong),
             Wait::TooLong if in_latency < in_time => Err(StopReason::AddedLatency),

@@ -172,6 +172,11 @@ pub struct Cooldown {
     pub max: Duration,
     /// What a second cause does while it runs.
     pub recooling: Recooling,
+    /// Whether a target alone in its group is exempt.
+    // Not written where it is not set: the data, and so the hash, of a policy without it stays.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "core::ops::Not::not"))]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = false)))]
+    pub exempt_single: bool,
 }
 
 /// When a cooldown starts, and how long it lasts.
@@ -198,7 +203,8 @@ pub enum CooldownRule {
 pub struct Isolation {
     /// How long an isolated target stays out; absent: until an operator puts it back.
     pub target_for: Option<Duration>,
-    /// How long the targets of an account without quota stay out.
+    /// How long the targets of an account without quota stay out, where the provider gives no hint of
+    /// when that comes back.
     pub account_for: Option<Duration>,
 }
 

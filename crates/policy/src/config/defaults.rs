@@ -100,6 +100,7 @@ impl Default for Backoff {
         Backoff {
             base: Duration::from_millis(250),
             max: Duration::from_secs(8),
+            factor_percent: DOUBLING,
             jitter: Jitter::Full,
             before_failover: false,
             after_last: false,
@@ -114,6 +115,7 @@ impl Default for RetryAfter {
             longest_wait: None,
             too_long: WaitTooLong::FailOver,
             source: RetryAfterSource::Latest,
+            jitter: Share::ZERO,
         }
     }
 }
@@ -164,6 +166,7 @@ impl Default for Cooldown {
             rule: CooldownRule::RetryAfter,
             max: Duration::from_secs(300),
             recooling: Recooling::Maximum,
+            exempt_single: false,
         }
     }
 }

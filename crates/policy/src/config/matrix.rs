@@ -43,6 +43,8 @@ pub enum RetryRule {
     OnceIfIdempotent,
     /// Within the attempt budgets, with backoff.
     Bounded,
+    /// The same, and at most this often on any one target.
+    UpTo(u16),
     /// Within the attempt budgets, and never before the provider's wait hint.
     Delayed,
 }

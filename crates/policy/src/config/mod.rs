@@ -30,6 +30,7 @@ pub use selection::{
     SubstituteOrder,
 };
 pub use side_effects::SideEffectRule;
+pub(crate) use timing::DOUBLING;
 pub use timing::{
     Backoff, FirstToken, Jitter, RetryAfter, RetryAfterMode, RetryAfterSource, Streaming, Timeouts,
     TotalCovers, WaitTooLong,

@@ -42,7 +42,8 @@ pub enum TotalCovers {
     AttemptsOnly,
 }
 
-/// The wait before a same-route retry: `cap = min(max, base * 2^k)` for the k-th retry from 0.
+/// The wait before a same-route retry: `cap = min(max, base * 2^k)` for the k-th retry from 0, or with
+/// another factor than 2.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields, default))]
@@ -52,12 +53,30 @@ pub struct Backoff {
     pub base: Duration,
     /// The largest cap.
     pub max: Duration,
+    /// Factor from one cap to the next, in percent: 200 doubles it, 100 keeps it.
+    // Not written where it is the default: the data, and so the hash, of a policy without it stays.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_doubling"))]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = DOUBLING)))]
+    pub factor_percent: u32,
     /// How the wait is drawn from the cap.
     pub jitter: Jitter,
     /// Whether a failover or substitution waits as well.
     pub before_failover: bool,
     /// Whether a useless wait follows the last failure, as some gateways do.
     pub after_last: bool,
+}
+
+/// Each cap is twice the one before.
+pub(crate) const DOUBLING: u32 = 200;
+
+#[cfg(feature = "serde")]
+fn is_none_at_all(share: &Share) -> bool {
+    *share == Share::ZERO
+}
+
+#[cfg(feature = "serde")]
+fn is_doubling(percent: &u32) -> bool {
+    *percent == DOUBLING
 }
 
 /// How a wait is drawn from its cap.
@@ -70,6 +89,8 @@ pub enum Jitter {
     Fixed,
     /// The cap itself.
     Exponential,
+    /// `base` times the number of the retry, at most `max`.
+    Linear,
     /// Uniform in 0..cap.
     Full,
     /// Half the cap, and uniform in 0..cap/2 on top.
@@ -78,6 +99,8 @@ pub enum Jitter {
     Decorrelated,
     /// The cap, and uniform in 0..share × cap on top.
     Proportional(Share),
+    /// The cap, and uniform in 0..this on top.
+    Added(Duration),
     /// The cap, less uniform in 0..share × cap.
     Subtractive(Share),
 }
@@ -96,6 +119,11 @@ pub struct RetryAfter {
     pub too_long: WaitTooLong,
     /// Which failure's hint drives the wait.
     pub source: RetryAfterSource,
+    /// Jitter on a hint that is waited for: uniform in 0..share × hint on top.
+    // Not written where there is none: the data, and so the hash, of a policy without it stays.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_none_at_all"))]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = Share::ZERO)))]
+    pub jitter: Share,
 }
 
 /// How a wait hint and the backoff make one wait.
@@ -148,6 +176,9 @@ pub enum RetryAfterSource {
 pub enum Streaming {
     /// At the first output: the commit boundary is there.
     PassThrough,
+    /// At the response headers of a stream, as proxies do to which a 200 is final: whatever fails
+    /// after them is the caller's, an error inside the 200 before any output included.
+    AtHeaders,
     /// When the whole answer is validated; costs time to the first token.
     BufferThenRelease,
 }

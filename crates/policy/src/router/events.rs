@@ -36,7 +36,7 @@ impl Router {
     }
 
     #[inline(never)]
-    pub(super) fn on_headers(&mut self, attempt: AttemptRef) {
+    pub(super) fn on_headers(&mut self, attempt: AttemptRef, out: &mut Vec<Action>) {
         let Some(i) = self.slots.find_attempt(attempt) else { return };
         let flight = &mut self.slots[i].flight;
         if flight.phase == Phase::BeforeHeaders {
@@ -44,7 +44,21 @@ impl Router {
             if self.policy.timeouts.first_token_means == FirstToken::Headers {
                 flight.due = flight.limit;
             }
+            if self.policy.streaming == Streaming::AtHeaders && self.slots[i].request.streamed {
+                self.pass_on(i, attempt, out);
+            }
         }
+    }
+
+    /// What comes of the attempt goes to the caller from now on: it has won over another.
+    #[inline(always)]
+    fn pass_on(&mut self, i: usize, attempt: AttemptRef, out: &mut Vec<Action>) {
+        self.note_hedge_delay(i);
+        let slot = &mut self.slots[i];
+        slot.hedge_at = Instant::FAR_FUTURE;
+        slot.flight.committed = true;
+        out.push(Action::Release(attempt));
+        self.drop_rival(i, None, out);
     }
 
     #[inline(always)]
@@ -55,24 +69,20 @@ impl Router {
         }
         self.succeeded(i, out);
         let slot = &self.slots[i];
-        let wins = slot.request.streamed && self.policy.streaming == Streaming::PassThrough;
-        if wins {
-            self.note_hedge_delay(i);
+        let shown = slot.request.streamed && self.policy.streaming != Streaming::BufferThenRelease;
+        if shown && !slot.flight.committed {
+            self.pass_on(i, attempt, out);
         }
         let now = self.now;
         let silence = self.policy.timeouts.idle_stream.unwrap_or(Duration::MAX);
         let slot = &mut self.slots[i];
         slot.flight.phase = Phase::AfterOutput;
-        if wins {
-            slot.hedge_at = Instant::FAR_FUTURE;
-            slot.flight.committed = true;
+        if shown {
             slot.first_output_by = Instant::FAR_FUTURE;
             slot.note_end();
             // Nothing can follow it now, so that a reserve for what follows is pointless.
             let own = self.policy.timeouts.attempt;
             slot.flight.limit = own.map_or(Instant::FAR_FUTURE, |own| slot.flight.sent + own);
-            out.push(Action::Release(attempt));
-            self.drop_rival(i, None, out);
         }
         let slot = &mut self.slots[i];
         slot.flight.due = slot.flight.limit.min(now + silence);

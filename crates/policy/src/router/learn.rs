@@ -62,7 +62,7 @@ impl Router {
             Blame::No | Blame::Contract => {}
             Blame::Cooldown => standing.on_cooldown(target, hint, self.now),
             Blame::Isolate => standing.on_isolation(target, self.now),
-            Blame::IsolateAccount => standing.on_account_isolation(target, self.now),
+            Blame::IsolateAccount => standing.on_account_isolation(target, hint, self.now),
             Blame::Breaker => {
                 if let Some(permit) = slot.flight.permit {
                     let breakers = &mut self.health.breakers;
@@ -125,7 +125,7 @@ impl Router {
         let slot = &self.slots[i];
         let Some(delays) = &mut self.health.hedge_delays else { return };
         let wins_by = WinsBy::of(&slot.request, self.policy.streaming);
-        if wins_by == WinsBy::FirstOutput && slot.flight.phase == Phase::AfterOutput {
+        if wins_by == WinsBy::FirstOutput && slot.flight.committed {
             return;
         }
         let elapsed = self.now.since(slot.flight.sent);

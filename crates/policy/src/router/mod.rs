@@ -117,7 +117,7 @@ impl Router {
         self.health.on_time(self.now);
         match event {
             Event::Arrived(ref request) => self.on_arrived(request, actions),
-            Event::Headers(attempt) => self.on_headers(attempt),
+            Event::Headers(attempt) => self.on_headers(attempt, actions),
             Event::FirstOutput(attempt) => self.on_first_output(attempt, actions),
             Event::Progress { attempt, at } => self.on_progress(attempt, at),
             Event::Ended { attempt, usage, answer } => {

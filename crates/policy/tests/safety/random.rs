@@ -460,14 +460,23 @@ fn policy() -> impl Strategy<Value = Policy> {
         prop::sample::select(vec![Share::ONE, Share::ratio(1, 2)]),
     );
     let rest = (
-        prop::sample::select(vec![Jitter::Fixed, Jitter::Full, Jitter::Decorrelated]),
+        prop::sample::select(vec![
+            Jitter::Fixed,
+            Jitter::Full,
+            Jitter::Decorrelated,
+            Jitter::Linear,
+        ]),
         prop::sample::select(vec![WaitTooLong::FailOver, WaitTooLong::Stop, WaitTooLong::Backoff]),
         prop::sample::select(vec![
             SubstituteOrder::Listed,
             SubstituteOrder::Proven,
             SubstituteOrder::Ranked,
         ]),
-        any::<bool>(),
+        prop::sample::select(vec![
+            Streaming::PassThrough,
+            Streaming::AtHeaders,
+            Streaming::BufferThenRelease,
+        ]),
         prop::option::of((0_u64..300, 1_u64..600)),
         any::<bool>(),
         any::<bool>(),
@@ -512,9 +521,7 @@ fn policy() -> impl Strategy<Value = Policy> {
             });
             p.selection.substitutes = rest.2;
             (p.groups, p.selection.groups, p.selection.priority) = groups;
-            if rest.3 {
-                p.streaming = Streaming::BufferThenRelease;
-            }
+            p.streaming = rest.3;
             p
         },
     )

@@ -179,15 +179,26 @@ fn matrix(matrix: &Matrix, found: &mut Problems) {
         let fix = "set retry, failover and substitution of this class to no";
         found.check(closed, &format!("matrix.{}", class.name()), why, fix);
     }
+    for class in FailureClass::ALL {
+        let some = matrix.row(class).retry != RetryRule::UpTo(0);
+        let field = format!("matrix.{}.retry", class.name());
+        found.check(some, &field, "allows none", "use `no`, or 1 and more");
+    }
 }
 
 fn backoff(backoff: &Backoff, found: &mut Problems) {
     let fix = "raise max or lower base";
     found.check(backoff.base <= backoff.max, "backoff.base", "is longer than backoff.max", fix);
+    let grows = backoff.factor_percent >= 100;
+    let fix = "use 100 for no growth, or more";
+    found.check(grows, "backoff.factor_percent", "is below 100", fix);
     if let Jitter::Proportional(share) | Jitter::Subtractive(share) = backoff.jitter {
         let fix = "use a share above 0, or the jitter exponential";
         found.check(share > Share::ZERO, "backoff.jitter", "is a share of 0", fix);
     }
+    let fix = "use a time above 0s, or the jitter exponential";
+    let some = backoff.jitter != Jitter::Added(Duration::ZERO);
+    found.check(some, "backoff.jitter", "adds no time at all", fix);
 }
 
 fn retry_after(retry_after: &RetryAfter, found: &mut Problems) {
