@@ -50,6 +50,21 @@ backoff: {base: 4s, max: 4s, jitter: fixed}
 }
 
 #[test]
+fn what_a_policy_says_of_single_classes() {
+    let small = scenario("name: small", "name: small");
+    let four = "{attempts: {max: 2}, timeouts: {attempt: 10s}, classes: {chat: {max: 4}}}";
+    let words = "4 attempts of 10s do not fit the deadline of class chat in small of 30s";
+    one(&lint::pair(&policy(four), &small), "timeouts.attempt", words);
+    let late = "{classes: {chat: {max_added_latency: 40s}}}";
+    one(&lint::pair(&policy(late), &small), "classes.chat.max_added_latency", "never binds");
+    let unknown = "{attempts: {max: 2}, classes: {chatt: {max: 2}}}";
+    let found = lint::pair(&policy(unknown), &small);
+    let [only] = &found[..] else { panic!("{found:?}") };
+    assert_eq!((only.path(), only.line()), ("classes.chatt", Some(1)));
+    assert!(only.remedy().contains("did you mean `chat`?"), "{only}");
+}
+
+#[test]
 fn waits_the_deadline_always_eats() {
     let deadline = "
 envelope: {deadline_total: 10s, min_useful: 1s}

@@ -11,6 +11,7 @@ mod reach;
 mod time;
 mod unused;
 
+use serde_json::Value;
 use windtunnel_policy::config::Policy;
 
 use crate::input::{InputError, Place, SourceFile};
@@ -38,15 +39,25 @@ impl PolicyFile {
 
 /// Warnings under way, each at its place in a file.
 struct Warnings<'a> {
+    /// As it holds for what is looked at.
     policy: &'a Policy,
     file: Place<'a>,
+    /// The route class it is looked at for, and what the policy says of that alone.
+    own: Option<(&'a str, Value)>,
     found: Vec<InputError>,
 }
 
 impl Warnings<'_> {
     /// A warning at a field of the policy.
     fn add(&mut self, field: &str, message: String, remedy: &str) {
-        self.found.push(self.file.path(field).error(message).fix(remedy));
+        let leaf = field.rsplit('.').next().unwrap_or_default();
+        let at = match &self.own {
+            Some((class, own)) if !own[leaf].is_null() => {
+                self.file.key("classes").key(class).key(leaf)
+            }
+            _ => self.file.path(field),
+        };
+        self.found.push(at.error(message).fix(remedy));
     }
 }
 
@@ -72,8 +83,12 @@ pub fn scenario(scenario: &Scenario) -> Vec<InputError> {
 /// What is wasteful in a policy on the targets, deadlines and traffic of a scenario.
 pub fn pair(file: &PolicyFile, scenario: &Scenario) -> Vec<InputError> {
     let mut warnings = Warnings::of(file);
-    let own = file.policy.envelope.deadline_total;
+    reach::classes(&mut warnings, scenario);
+    let mut found = std::mem::take(&mut warnings.found);
     for (class, facts) in scenario.topology.classes.iter().enumerate() {
+        let policy = file.policy.for_class(&facts.name);
+        let mut warnings = Warnings::of_class(file, &policy, &facts.name);
+        let own = policy.envelope.deadline_total;
         // A longer deadline of its own is judged with the policy alone.
         if own.is_none_or(|own| facts.deadline_total < own) {
             let name = format!("the deadline of class {} in {}", facts.name, scenario.file.name);
@@ -81,11 +96,12 @@ pub fn pair(file: &PolicyFile, scenario: &Scenario) -> Vec<InputError> {
         }
         reach::check(&mut warnings, scenario, class);
         reach::priors(&mut warnings, scenario, class);
+        found.extend(warnings.found);
     }
     breakers::check_traffic(&mut warnings, scenario);
     reach::hints(&mut warnings, scenario);
     groups::check_scenario(&mut warnings, scenario);
-    let mut found = warnings.found;
+    found.extend(warnings.found);
     // Several classes may say the same.
     let mut seen = Vec::new();
     found.retain(|warning| {
@@ -99,7 +115,15 @@ pub fn pair(file: &PolicyFile, scenario: &Scenario) -> Vec<InputError> {
 
 impl<'a> Warnings<'a> {
     fn of(file: &'a PolicyFile) -> Warnings<'a> {
-        Warnings { policy: &file.policy, file: Place::root(&file.source), found: Vec::new() }
+        let file_as_a_whole = Place::root(&file.source);
+        Warnings { policy: &file.policy, file: file_as_a_whole, own: None, found: Vec::new() }
+    }
+
+    /// The same for one route class, for which this holds of the policy.
+    fn of_class(file: &'a PolicyFile, policy: &'a Policy, class: &'a str) -> Warnings<'a> {
+        let rule = file.policy.classes.get(class);
+        let own = rule.map(|rule| (class, serde_json::json!(rule)));
+        Warnings { policy, own, ..Warnings::of(file) }
     }
 
     /// Same-route retries that a request can make at most.

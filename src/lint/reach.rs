@@ -5,7 +5,7 @@ use windtunnel_policy::target::TargetId;
 use windtunnel_policy::{Duration, Money};
 
 use super::Warnings;
-use crate::input::{InputError, Place};
+use crate::input::{InputError, Place, did_you_mean};
 use crate::scenario::{RetryAfterForm, Scenario};
 
 /// Targets in no group of any class, and members of groups that can serve nobody there.
@@ -42,6 +42,17 @@ pub(super) fn idle_targets(scenario: &Scenario) -> Vec<InputError> {
         }
     }
     found
+}
+
+/// Route classes that a policy speaks of, and that are not there.
+pub(super) fn classes(warnings: &mut Warnings<'_>, scenario: &Scenario) {
+    let known = || scenario.topology.classes.iter().map(|class| class.name.as_str());
+    let unknown = |name: &&String| known().all(|class| class != name.as_str());
+    for name in warnings.policy.classes.keys().filter(unknown) {
+        let message = format!("no route class of {} is called that", scenario.file.name);
+        let at = warnings.file.key("classes").key(name);
+        warnings.found.push(at.error(message).fix(did_you_mean(name, "class", known())));
+    }
 }
 
 /// Targets behind more targets than there are attempts, where nothing makes a request pass one by.

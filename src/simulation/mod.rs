@@ -391,5 +391,7 @@ fn constant_delays(scenario: &Scenario, policy: &Policy) -> impl Iterator<Item =
     let Policy { timeouts, envelope, .. } = policy;
     let own = [timeouts.first_token, timeouts.attempt, timeouts.idle_stream];
     let own = own.into_iter().chain([envelope.deadline_first_output, envelope.deadline_total]);
-    own.flatten().chain(scenario.classes.iter().map(|class| class.deadline))
+    let of_classes = policy.classes.values();
+    let of_classes = of_classes.flat_map(|rule| [rule.deadline_first_output, rule.deadline_total]);
+    own.chain(of_classes).flatten().chain(scenario.classes.iter().map(|class| class.deadline))
 }

@@ -43,6 +43,8 @@ pub(super) fn steps(path: &FieldPath) -> Result<Vec<Leads>, NoSuchField> {
                     if let Some(below) = schema.get("properties").and_then(|p| p.get(key)) {
                         next.extend(alternatives(root, below));
                         kind = if *of_enum { Leads::Value } else { Leads::Field };
+                    } else if let Some(below) = named_freely(schema) {
+                        next.extend(alternatives(root, below));
                     }
                 }
             }
@@ -67,6 +69,11 @@ struct Alternative {
     schema: &'static Value,
     /// It is one of the values of an enum.
     of_enum: bool,
+}
+
+/// The values of a map whose keys are names that a user gives.
+fn named_freely(schema: &'static Value) -> Option<&'static Value> {
+    schema.get("additionalProperties").filter(|below| below.is_object())
 }
 
 fn policy_schema() -> &'static Value {

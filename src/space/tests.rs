@@ -104,6 +104,7 @@ fn every_shape_of_field_can_vary() {
         ("retry_budgets[0].kind.ratio.share=0.1..0.5:3", "retry_budgets[0].kind.ratio.share"),
         ("envelope.max_cost=$0.01..$1:log:4", "envelope.max_cost"),
         ("side_effects.reconcile=true,false", "side_effects.reconcile"),
+        ("classes.batch.max=1..3", "classes.batch.max"),
     ] {
         let space = arguments(&[argument]);
         let plan = Plan::new(&space, &sampling(Method::Grid, 0)).unwrap();

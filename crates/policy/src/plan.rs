@@ -4,7 +4,8 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 
 use crate::config::{
-    Admission, Admitted, BudgetScope, GroupOrder, Policy, Priority, Sticky, Strategy,
+    Admission, Admitted, Attempts, BudgetScope, Envelope, GroupOrder, Policy, Priority, Sticky,
+    Strategy,
 };
 use crate::mix;
 use crate::target::{Capabilities, Group, RouteClass, SideEffects, TargetId, Topology};
@@ -14,6 +15,12 @@ use crate::{Duration, Money, Price, Share};
 /// What one route class allows, the stricter of product and policy.
 #[derive(Clone, Debug)]
 pub(crate) struct ClassPlan {
+    /// How many attempts, and in which order.
+    pub(crate) attempts: Attempts,
+    /// The most that waiting and recovery may add.
+    pub(crate) max_added_latency: Option<Duration>,
+    /// Least time left for an attempt to be useful.
+    pub(crate) min_useful: Duration,
     /// The product's limit from arrival to the end.
     pub(crate) product_total: Duration,
     /// The policy's own limit from arrival to the end.
@@ -108,8 +115,9 @@ pub(crate) fn compile(policy: &Policy, topology: &Topology) -> Vec<ClassPlan> {
     let classes = topology.classes.iter();
     let mut plans: Vec<ClassPlan> = classes
         .map(|class| {
-            let groups = group_plans(policy, class, &mut doors);
-            class_plan(policy, topology, class, groups)
+            let limits = policy.limits_of(&class.name);
+            let groups = group_plans(policy, &limits.0, class, &mut doors);
+            class_plan(policy, limits, topology, class, groups)
         })
         .collect();
     for (turn, segment) in plans.iter_mut().flat_map(ClassPlan::segments_mut).enumerate() {
@@ -129,6 +137,7 @@ pub(crate) fn doors<'a>(
 
 fn group_plans(
     policy: &Policy,
+    attempts: &Attempts,
     class: &RouteClass,
     doors: &mut impl Iterator<Item = u32>,
 ) -> Vec<GroupPlan> {
@@ -139,7 +148,7 @@ fn group_plans(
             max: rule.and_then(|rule| rule.max).unwrap_or(u16::MAX),
             max_same_target: rule
                 .and_then(|rule| rule.max_same_target)
-                .unwrap_or(policy.attempts.max_same_target),
+                .unwrap_or(attempts.max_same_target),
             strategy: rule.and_then(|rule| rule.strategy).unwrap_or(policy.selection.strategy),
             door: door.map(|rule| DoorPlan {
                 number: doors.next().expect("fewer doors than numbers"),
@@ -176,6 +185,7 @@ impl ClassPlan {
 
 fn class_plan(
     policy: &Policy,
+    (attempts, envelope): (Attempts, Envelope),
     topology: &Topology,
     class: &RouteClass,
     rules: Vec<GroupPlan>,
@@ -230,7 +240,7 @@ fn class_plan(
         segments.iter().flat_map(|s| s.targets.iter().copied()).collect()
     };
     let all = serving(&equivalent).union(serving(&substitutes));
-    let reachable = match (policy.attempts.allow_failover, policy.attempts.allow_substitution) {
+    let reachable = match (attempts.allow_failover, attempts.allow_substitution) {
         (true, true) => all.len(),
         (true, false) => serving(&equivalent).len(),
         (false, true) => serving(&substitutes).len() + 1,
@@ -238,12 +248,12 @@ fn class_plan(
     };
     let writes = class.side_effects == SideEffects::WritePossible;
     let schema = Capabilities::named("structured_output").unwrap_or_default();
-    let ceiling = policy.envelope.max_cost.unwrap_or(Money::MAX).min(class.max_cost);
+    let ceiling = envelope.max_cost.unwrap_or(Money::MAX).min(class.max_cost);
     let stricter = |own: Option<Duration>, product| own.unwrap_or(Duration::MAX).min(product);
     ClassPlan {
         product_total: class.deadline_total,
-        policy_total: policy.envelope.deadline_total.unwrap_or(Duration::MAX),
-        first_output: stricter(policy.envelope.deadline_first_output, class.deadline_first_output),
+        policy_total: envelope.deadline_total.unwrap_or(Duration::MAX),
+        first_output: stricter(envelope.deadline_first_output, class.deadline_first_output),
         ceiling,
         writes,
         looks_up: writes && policy.side_effects.look_up,
@@ -255,12 +265,12 @@ fn class_plan(
             false => TargetSet::EMPTY,
         },
         reserve: match reachable > 1 {
-            true => policy.envelope.reserve_for_failover,
+            true => envelope.reserve_for_failover,
             false => Duration::ZERO,
         },
         most_same_target: rules.iter().map(|rule| rule.max_same_target).max().unwrap_or(1),
         in_order: ceiling == Money::MAX
-            && gates_are_alike(policy)
+            && gates_are_alike(policy, &attempts)
             && rules.iter().all(|rule| rule.door.is_none() && rule.max == u16::MAX)
             && equivalent.iter().chain(&substitutes).all(|segment| segment.takes_first),
         smallest_window: equivalent
@@ -273,13 +283,15 @@ fn class_plan(
         groups: rules,
         equivalent,
         substitutes,
+        max_added_latency: envelope.max_added_latency,
+        min_useful: envelope.min_useful,
+        attempts,
     }
 }
 
 /// Whether neither estimates nor budgets of attempts for a part of the targets, nor the health of a
 /// group as a whole, tell one target from another.
-fn gates_are_alike(policy: &Policy) -> bool {
-    let limits = &policy.attempts;
+fn gates_are_alike(policy: &Policy, limits: &Attempts) -> bool {
     !policy.envelope.estimate.enabled
         && policy.selection.panic_threshold == Share::ONE
         && limits.scope == BudgetScope::Request

@@ -37,6 +37,7 @@ pub(crate) fn policy(dice: &mut Dice) -> Value {
             "first_token_means": dice.pick(&["output", "headers"]),
             "total_covers": dice.pick(&["everything", "attempts_only"]),
         })),
+        "classes": if dice.one_in(3) { json!({"batch": class_rule(dice)}) } else { json!({}) },
         "backoff": {
             "base": dice.pick(&["0ms", "50ms", "100ms", "300ms"]),
             "max": "2s",
@@ -90,6 +91,17 @@ pub(crate) fn policy(dice: &mut Dice) -> Value {
             Value::Null
         },
         "hedge": if attempts > 1 && dice.one_in(2) { hedge(dice) } else { Value::Null },
+    }))
+}
+
+fn class_rule(dice: &mut Dice) -> Value {
+    without_nulls(json!({
+        "max": dice.pick(&[Value::Null, json!(1), json!(4)]),
+        "max_same_target": dice.pick(&[Value::Null, json!(1), json!(3)]),
+        "allow_failover": dice.pick(&[Value::Null, json!(true), json!(false)]),
+        "deadline_total": dice.maybe(&["3s", "6s"]),
+        "max_added_latency": dice.maybe(&["500ms", "2s"]),
+        "min_useful": dice.maybe(&["200ms"]),
     }))
 }
 

@@ -82,7 +82,7 @@ impl Chooser<'_> {
     #[inline(always)]
     fn any_kind(&mut self, row: Row) -> bool {
         use RecoveryAction::{Failover, Retry, Substitution};
-        let failover_first = match self.policy.attempts.order {
+        let failover_first = match self.class.attempts.order {
             LoopOrder::RetryThenFailover | LoopOrder::FreePick => false,
             LoopOrder::FailoverThenRetry | LoopOrder::WalkThenRetry => true,
         };
@@ -95,7 +95,7 @@ impl Chooser<'_> {
     /// A recovery of this kind, as far as nothing has stopped all recovery before.
     #[inline(always)]
     fn kind(&mut self, action: RecoveryAction, row: Row) -> bool {
-        gates::allows(row, &self.policy.attempts, action)
+        gates::allows(row, &self.class.attempts, action)
             && !self.stops()
             && self.recovery(action, row)
             && (self.granted() || self.elsewhere(action, row))

@@ -15,7 +15,7 @@ impl Chooser<'_> {
     pub(super) fn retry(&mut self, row: Row, index: u32) -> bool {
         let (target, group) = (self.slot.flight.target, self.slot.flight.group);
         let tried = self.tally.on_target(target);
-        let in_a_row = match self.policy.attempts.repick_failed {
+        let in_a_row = match self.class.attempts.repick_failed {
             true => self.slot.flight.run,
             false => tried.attempts,
         };
@@ -140,7 +140,7 @@ impl Chooser<'_> {
     }
 
     fn any_target(&mut self, row: Row, rounds: u16, index: u32) -> bool {
-        if !gates::allows(row, &self.policy.attempts, RecoveryAction::Failover) {
+        if !gates::allows(row, &self.class.attempts, RecoveryAction::Failover) {
             return self.retry(row, index);
         }
         // A wait hint is about the latest target only.
@@ -190,7 +190,7 @@ impl Chooser<'_> {
 
     /// Below how many attempts a target may be failed over to.
     pub(super) fn rounds(&self) -> u16 {
-        let limits = &self.policy.attempts;
+        let limits = &self.class.attempts;
         match limits.order {
             _ if limits.repick_failed => u16::MAX,
             LoopOrder::RetryThenFailover | LoopOrder::FailoverThenRetry => 1,

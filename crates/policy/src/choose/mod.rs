@@ -149,7 +149,7 @@ impl Chooser<'_> {
         };
         let before = *self.refusal;
         let mut found = self.search_groups(terms);
-        if found.is_none() && self.policy.attempts.allow_substitution {
+        if found.is_none() && self.class.attempts.allow_substitution {
             found = self.search_substitutes(terms);
         }
         let Some(found) = found else { return false };
@@ -161,7 +161,7 @@ impl Chooser<'_> {
     /// A recovery of this kind after the latest attempt failed with a class of this row.
     #[inline(always)]
     fn recovery(&mut self, action: RecoveryAction, row: Row) -> bool {
-        match (action, self.policy.attempts.order) {
+        match (action, self.class.attempts.order) {
             (RecoveryAction::Retry, LoopOrder::WalkThenRetry) => self.walk(row),
             (RecoveryAction::Retry, LoopOrder::FreePick) => self.free_pick(row),
             (RecoveryAction::Retry, _) => {

@@ -94,7 +94,7 @@ pub(crate) fn first_of_equals(
         && tokens(slot) < u64::from(segment.smallest_window)
         && (class.ceiling == Money::MAX || most() <= class.ceiling)
         && !remaining(slot, now).is_zero()
-        && gates::added_latency(added, policy.envelope.max_added_latency).is_ok();
+        && gates::added_latency(added, class.max_added_latency).is_ok();
     if !alike {
         return None;
     }

@@ -27,11 +27,11 @@ impl Chooser<'_> {
     /// money decide.
     #[inline(always)]
     pub(super) fn has_room(&self) -> bool {
-        let (slot, envelope) = (&*self.slot, &self.policy.envelope);
+        let (slot, class) = (&*self.slot, self.class);
         let remaining = remaining(slot, self.now);
         !remaining.is_zero()
-            && remaining >= envelope.min_useful
-            && envelope.max_added_latency.is_none_or(|most| self.now.since(slot.arrived) <= most)
+            && remaining >= class.min_useful
+            && class.max_added_latency.is_none_or(|most| self.now.since(slot.arrived) <= most)
     }
 
     /// The room for a hedge, which leaves the attempt beside it what that may cost.
@@ -44,16 +44,15 @@ impl Chooser<'_> {
     /// The room for an attempt that is sent after this wait.
     #[inline(always)]
     pub(super) fn room(&self, wait: Duration) -> Room {
-        let slot = &*self.slot;
-        let envelope = &self.policy.envelope;
+        let (slot, class) = (&*self.slot, self.class);
         let added = (self.now + wait).since(slot.arrived);
         // What is estimated is the whole attempt; of a first output it is asked that it can be.
         let first_output = left(slot.first_output_by, self.now + wait);
         let others = gates::time(first_output, Duration::ZERO, Duration::ZERO)
-            .and_then(|()| gates::added_latency(added, envelope.max_added_latency));
+            .and_then(|()| gates::added_latency(added, class.max_added_latency));
         Room {
             total_left: total_left(slot, &self.policy.timeouts, self.now, wait),
-            min_useful: if slot.attempts == 0 { Duration::ZERO } else { envelope.min_useful },
+            min_useful: if slot.attempts == 0 { Duration::ZERO } else { class.min_useful },
             others,
             at_stake: Money::ZERO,
             tokens: tokens(slot),
@@ -90,10 +89,10 @@ impl Chooser<'_> {
         };
         // Nearly always nothing asks for more than the backoff, and that leaves time enough under
         // the closest limit of all.
-        let envelope = &self.policy.envelope;
+        let class = self.class;
         let rest = remaining(slot, self.now).saturating_sub(delay);
-        let least = envelope.min_useful.max(needed + Duration::from_micros(1));
-        if hint.is_none() && envelope.max_added_latency.is_none() && rest >= least {
+        let least = class.min_useful.max(needed + Duration::from_micros(1));
+        if hint.is_none() && class.max_added_latency.is_none() && rest >= least {
             return Ok((delay, None));
         }
         let (in_time, in_latency) = self.longest_wait(needed);
@@ -130,9 +129,8 @@ impl Chooser<'_> {
     /// The longest wait that leaves more than `needed` of the time, and that the added-latency
     /// budget still covers.
     pub(super) fn longest_wait(&self, needed: Duration) -> (Duration, Duration) {
-        let slot = &*self.slot;
-        let envelope = &self.policy.envelope;
-        let least = envelope.min_useful.max(needed + Duration::from_micros(1));
+        let (slot, class) = (&*self.slot, self.class);
+        let least = class.min_useful.max(needed + Duration::from_micros(1));
         let total = match self.policy.timeouts.total_covers {
             TotalCovers::Everything => {
                 total_left(slot, &self.policy.timeouts, self.now, Duration::ZERO)
@@ -146,7 +144,7 @@ impl Chooser<'_> {
         };
         let first = left(slot.first_output_by, self.now);
         let in_time = spare(total, least).min(spare(first, Duration::from_micros(1)));
-        let in_latency = envelope
+        let in_latency = class
             .max_added_latency
             .map_or(Duration::MAX, |most| most.saturating_sub(self.now.since(slot.arrived)));
         (in_time, in_latency)

@@ -65,7 +65,7 @@ impl Chooser<'_> {
             && !terms.validated
             && !self.fail_open
             && self.denied.is_none()
-            && slot.attempts < self.policy.attempts.max.min(slot.request.left.attempts)
+            && slot.attempts < self.class.attempts.max.min(slot.request.left.attempts)
             && terms.wait.is_zero()
             && self.has_room();
         if !in_order {
@@ -150,7 +150,7 @@ impl Chooser<'_> {
     fn was_tried_enough(&self, target: TargetId, tried: Tried, most: u16, terms: Terms) -> bool {
         let slot = &*self.slot;
         tried.attempts >= most
-            || (tried.excluded && !self.policy.attempts.repick_failed)
+            || (tried.excluded && !self.class.attempts.repick_failed)
             || (!terms.latest && slot.attempts > 0 && target == slot.flight.target)
     }
 
@@ -194,7 +194,7 @@ impl Chooser<'_> {
     /// What the request has left of its attempts, for candidates of a group.
     #[inline(always)]
     pub(super) fn spent_attempts(&self, group: u8) -> Spent {
-        let limits = &self.policy.attempts;
+        let limits = &self.class.attempts;
         let used = Used {
             total: self.slot.attempts,
             brought: self.slot.request.left.attempts,

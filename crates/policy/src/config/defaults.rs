@@ -18,6 +18,7 @@ impl Default for Policy {
             attempts: Attempts::default(),
             groups: Groups::default(),
             envelope: Envelope::default(),
+            classes: Classes::new(),
             timeouts: Timeouts::default(),
             matrix: Matrix::default(),
             side_effects: SideEffectRule::default(),

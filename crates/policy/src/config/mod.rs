@@ -6,6 +6,7 @@
 mod attempts;
 mod breaker;
 mod budget;
+mod classes;
 mod defaults;
 mod groups;
 mod matrix;
@@ -23,6 +24,7 @@ pub use breaker::{
     Ramp, Recooling, Trip,
 };
 pub use budget::{BudgetKind, ChargedTo, RetryBudget};
+pub use classes::{ClassRule, Classes};
 pub use groups::{Admission, AdmissionWindow, Admitted, GroupRule, Groups};
 pub use matrix::{Blame, FailoverRule, Matrix, RetryRule, Row, SubstitutionRule};
 pub use selection::{
@@ -92,6 +94,11 @@ pub struct Policy {
     pub groups: Groups,
     /// Limits on time and money, beside the product's own.
     pub envelope: Envelope,
+    /// What holds for single route classes in place of that, by their names.
+    // Not written where nothing is said: the data, and so the hash, of a policy without it stays.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Classes::is_empty"))]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = Classes::new())))]
+    pub classes: Classes,
     /// Time limits of one attempt.
     pub timeouts: Timeouts,
     /// What each failure class allows.

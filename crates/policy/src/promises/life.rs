@@ -312,7 +312,7 @@ impl Life {
         policy: &Policy,
         topology: &Topology,
     ) -> Result<(), Broken> {
-        let limits = &policy.attempts;
+        let limits = policy.limits_of(&self.class(topology).name).0;
         let number = send.attempt.number;
         let within = |used: u16, most: Option<u16>, field: &str| {
             Promise::AttemptLimits.holds(most.is_none_or(|most| used < most), || {
@@ -357,7 +357,8 @@ impl Life {
         policy: &Policy,
         topology: &Topology,
     ) -> Result<(), Broken> {
-        let (class, envelope) = (self.class(topology), &policy.envelope);
+        let class = self.class(topology);
+        let envelope = policy.limits_of(&class.name).1;
         let kept = |kept: bool, what: &str| {
             Promise::Envelope
                 .holds(kept, || format!("attempt {} was sent {what}", send.attempt.number))

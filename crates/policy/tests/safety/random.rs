@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use windtunnel_policy::config::{
     Admission, AdmissionWindow, Admitted, AllUnavailable, Breaker, BudgetKind, BudgetScope,
-    ChargedTo, FirstToken, GroupOrder, GroupRule, Groups, Hedge, Jitter, LoopOrder, Outlier,
-    Policy, Priority, RecoveryAction, RetryBudget, Sticky, Strategy as Choice, Streaming,
+    ChargedTo, ClassRule, FirstToken, GroupOrder, GroupRule, Groups, Hedge, Jitter, LoopOrder,
+    Outlier, Policy, Priority, RecoveryAction, RetryBudget, Sticky, Strategy as Choice, Streaming,
     SubstituteOrder, TotalCovers, Trip, WaitTooLong,
 };
 use windtunnel_policy::contract::{Contract, Needs};
@@ -416,6 +416,25 @@ fn group_rule() -> impl Strategy<Value = GroupRule> {
         })
 }
 
+fn class_rule() -> impl Strategy<Value = Option<ClassRule>> {
+    let some = (
+        prop::option::of(1_u16..5),
+        prop::option::of(1_u16..4),
+        prop::option::of(any::<bool>()),
+        prop::option::of(200_u64..1_500),
+        prop::option::of(2_000_u64..5_000),
+    );
+    let rule = some.prop_map(|(max, max_same_target, allow_failover, added, total)| ClassRule {
+        max,
+        max_same_target,
+        allow_failover,
+        max_added_latency: added.map(Duration::from_millis),
+        deadline_total: total.map(Duration::from_millis),
+        ..ClassRule::default()
+    });
+    prop::option::weighted(0.3, rule)
+}
+
 fn groups() -> impl Strategy<Value = (Groups, GroupOrder, Priority)> {
     let orders = vec![
         GroupOrder::Listed,
@@ -481,10 +500,11 @@ fn policy() -> impl Strategy<Value = Policy> {
         any::<bool>(),
         any::<bool>(),
     );
-    (attempts(), timing, waits, health, choice, rest, groups()).prop_map(
-        |(attempts, timing, waits, health, choice, rest, groups)| {
+    (attempts(), timing, waits, health, choice, rest, groups(), class_rule()).prop_map(
+        |(attempts, timing, waits, health, choice, rest, groups, of_class)| {
             let ms = |limit: Option<u64>| limit.map(Duration::from_millis);
             let mut p = Policy { attempts, ..Policy::default() };
+            p.classes = of_class.map(|rule| ("chat".into(), rule)).into_iter().collect();
             p.timeouts.attempt = ms(timing.0);
             let shorter = |limit: &Duration| p.timeouts.attempt.is_none_or(|most| *limit < most);
             p.timeouts.first_token = ms(timing.1).filter(shorter);

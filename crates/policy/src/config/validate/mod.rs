@@ -1,5 +1,6 @@
 //! What a policy must hold beyond its types.
 
+mod classes;
 mod groups;
 mod health;
 
@@ -46,6 +47,7 @@ impl Policy {
         attempts(&self.attempts, &mut found);
         groups::check(&self.groups, &mut found);
         envelope(&self.envelope, &mut found);
+        classes::check(self, &mut found);
         timeouts(&self.timeouts, &mut found);
         matrix(&self.matrix, &mut found);
         found.some_time(self.side_effects.longest, "side_effects.longest");

@@ -41,6 +41,32 @@ fn defaults_are_valid() {
 }
 
 #[test]
+fn what_holds_for_one_class() {
+    let own = |rule: ClassRule| {
+        faults(|p| {
+            p.envelope.deadline_first_output = Some(ms(2_000));
+            p.classes = [("batch".into(), rule)].into();
+        })
+    };
+    let none = ClassRule::default;
+    assert_eq!(own(none()), Vec::<String>::new());
+    assert_eq!(own(ClassRule { max: Some(0), ..none() }), ["classes.batch.max"]);
+    assert_eq!(
+        own(ClassRule { max_cost: Some(Money::ZERO), ..none() }),
+        ["classes.batch.max_cost"]
+    );
+    // What it leaves as it is must go with what it replaces.
+    let earlier = ClassRule { deadline_total: Some(ms(1_000)), ..none() };
+    assert_eq!(own(earlier), ["classes.batch.deadline_first_output"]);
+    // What is wrong for all is said once.
+    let twice = faults(|p| {
+        p.attempts.max = 0;
+        p.classes = [("batch".into(), none())].into();
+    });
+    assert_eq!(twice, ["attempts.max"]);
+}
+
+#[test]
 fn limits_on_attempts_and_time() {
     assert_eq!(faults(|p| p.attempts.max = 0), ["attempts.max"]);
     assert_eq!(faults(|p| p.attempts.max = 1_001), ["attempts.max"]);
