@@ -55,6 +55,7 @@ impl Again {
         again.option("--seed", &args.seed.to_string());
         again.option("--worlds", &args.worlds.to_string());
         again.option("--refits", &args.refits.to_string());
+        args.tolerances.iter().for_each(|size| again.option("--tolerance", size));
         again.option("--report", "report.html");
         again
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use windtunnel::experiment::ExperimentError;
 use windtunnel::input::InputError;
 use windtunnel::scenario::Scenario;
-use windtunnel::whatif::{Options, Question, investigate};
+use windtunnel::whatif::{Options, Question, Tolerance, investigate};
 
 use super::Outcome;
 use super::again::Again;
@@ -21,6 +21,9 @@ use super::same_file::{asked_for, refuse_overwriting};
 /// Makes a world of the log or the timeline, and puts the policies into it.
 pub(super) fn what_if(args: &WhatIfArgs) -> Outcome {
     let policies = named(&args.policies)?;
+    let tolerance = args.tolerances.iter().try_fold(Tolerance::default(), |of, words| {
+        of.with(words).map_err(|said| InputError::new("--tolerance", said))
+    })?;
     if policies.len() < 2 {
         return Err(InputError::new("--policy", "there is nothing to compare with").fix(
             "name the policy that was in force, then another: `-p current.yaml -p candidate.yaml`",
@@ -54,6 +57,7 @@ pub(super) fn what_if(args: &WhatIfArgs) -> Outcome {
             worlds: args.worlds,
             refits: args.refits,
             sensitivity: true,
+            tolerance,
             threads: args.threads.map(usize::from),
         },
     };

@@ -27,7 +27,7 @@ mod words;
 
 use windtunnel_policy::config::Policy;
 
-pub use believe::{Believed, Check, Verdict};
+pub use believe::{Believed, Check, Tolerance, Verdict};
 pub use course::InTime;
 pub use finding::{FORMAT, Logged, Told, WhatIf};
 pub use left_out::{LeftOut, Reason};
@@ -59,7 +59,7 @@ pub struct Question<'a> {
 }
 
 /// How much is run.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Options {
     /// Seed of all luck.
     pub seed: u64,
@@ -69,6 +69,8 @@ pub struct Options {
     pub refits: u32,
     /// Run also the worlds that the log cannot tell from the fitted one.
     pub sensitivity: bool,
+    /// Gaps between log and simulation that do not matter.
+    pub tolerance: Tolerance,
     /// Threads; as many as there are cores where absent. Results do not depend on it.
     pub threads: Option<usize>,
 }

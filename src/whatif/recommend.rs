@@ -66,8 +66,19 @@ pub(super) fn recommend(
                 .into(),
         );
     }
+    // A world that is off in success by as much as a policy gains says nothing of that gain.
+    let success = believed.and_then(|believed| believed.checks.first());
+    let off = success.filter(|check| check.outside());
+    let off = off.and_then(|check| Some((check.simulated? - check.logged?).abs()));
+    let buried = reproduced && off.is_some_and(|off| off >= gain);
+    if let Some(off) = off.filter(|_| buried) {
+        because.push(format!(
+            "but the simulated success is off by {:.3} pp from the log's, tolerated and yet no less than that gain",
+            off * 100.0
+        ));
+    }
     Recommended {
-        policy: (against.is_empty() && reproduced).then(|| policy.name.clone()),
+        policy: (against.is_empty() && reproduced && !buried).then(|| policy.name.clone()),
         because,
         changes: policy_diff::changes(&question.policies[0], &question.policies[best]),
     }

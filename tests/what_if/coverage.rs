@@ -9,7 +9,7 @@ use windtunnel::experiment::{Extremes, NoObserver, NoRecorder, Options as RunOpt
 use windtunnel::input::SourceFile;
 use windtunnel::library::read_policy;
 use windtunnel::report::RowFormat;
-use windtunnel::whatif::{Options, Question, investigate};
+use windtunnel::whatif::{Options, Question, Tolerance, investigate};
 
 use windtunnel_policy::config::Policy;
 
@@ -152,6 +152,7 @@ fn the_interval_covers_the_truth_at_its_rate() {
             worlds: 5,
             refits: Options::LEAST_REFITS,
             sensitivity: false,
+            tolerance: Tolerance::default(),
             threads: None,
         };
         let log = Some((&fit, &evidence));

@@ -145,6 +145,37 @@ fn what_is_not_reproduced_recommends_nothing() {
     assert!(flat.contains("No change is recommended.") && flat.contains("no ground for a change"));
     let found = json(&folder, ["one.yaml", "three.yaml"], &world);
     assert!(found["recommended"]["policy"].is_null(), "{}", found["recommended"]);
+    assert_eq!(named(&found["believed"]["checks"], "success")["verdict"], "off");
+
+    // Four in ten instead of one in ten are thirty points: whoever tolerates that, has it reproduced, and
+    // yet no gain that is smaller than that.
+    let lenient = [&world[..], &["--tolerance", "31pp", "--tolerance", "400%"]].concat();
+    let text = ask(&folder, ["one.yaml", "three.yaml"], &lenient);
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains("to within what is tolerated (31 pp, or 400 % of"), "{text}");
+    assert!(!flat.contains("NOT REPRODUCED"), "{text}");
+    let found = json(&folder, ["one.yaml", "three.yaml"], &lenient);
+    let success = named(&found["believed"]["checks"], "success");
+    assert_eq!(
+        (&success["verdict"], &success["tolerance"]),
+        (&"within_tolerance".into(), &0.31.into())
+    );
+    assert_eq!(found["believed"]["reproduces"], true);
+    let gain = &found["policies"][1]["differences"][0]["difference"];
+    let off = success["simulated"].as_f64().zip(success["logged"].as_f64()).map(|(a, b)| b - a);
+    assert!(gain.as_f64() < off, "of what fails four times in ten, three tries save less: {gain}");
+    assert!(found["recommended"]["policy"].is_null(), "{}", found["recommended"]);
+}
+
+#[test]
+fn what_is_no_tolerance_is_refused() {
+    let folder = folder("0.004");
+    let words =
+        [&["what-if"], &LOG[..], &["-p", "one.yaml", "-p", "three.yaml", "--tolerance", "5"]];
+    let output = windtunnel(&folder, &words.concat());
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert!(told.contains("--tolerance") && told.contains("such as 0.5pp"), "{told}");
 }
 
 #[test]

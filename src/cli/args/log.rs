@@ -28,6 +28,10 @@ pub(in crate::cli) struct WhatIfArgs {
     /// How often the world is fitted again, to blocks of the log drawn anew.
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(20..=1_000))]
     pub(in crate::cli) refits: u32,
+    /// How far a figure may be off, beyond sampling error, before the log counts as not reproduced:
+    /// percentage points of shares (0.5pp), and a part of times, costs and attempts (5%); twice for both.
+    #[arg(long = "tolerance", value_name = "SIZE", allow_negative_numbers = true)]
+    pub(in crate::cli) tolerances: Vec<String>,
     /// Threads; the result does not depend on it. All cores where absent.
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(in crate::cli) threads: Option<u16>,

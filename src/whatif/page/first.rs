@@ -107,26 +107,31 @@ fn reproduction(found: &WhatIf) -> Option<KeyFigure> {
     let believed = found.believed.as_ref()?;
     let count = |verdict| believed.checks.iter().filter(|check| check.verdict == verdict).count();
     let (within, off) = (count(Verdict::WithinSamplingError), count(Verdict::Off));
+    let slight = count(Verdict::WithinTolerance);
     let beside = || believed.intervals.iter().chain(&believed.targets);
     let (value, tone) = match believed.reproduces {
         true if beside().any(|check| check.verdict == Verdict::Off) => ("in part", Tone::Plain),
         true => ("yes", Tone::Good),
         false => ("NO", Tone::Bad),
     };
+    let tolerated = match slight {
+        0 => String::new(),
+        _ => format!(", {slight} off by less than is tolerated"),
+    };
     let outside = believed.intervals.iter().filter(|check| check.outside()).count();
     let chance = match outside {
         0 => "",
-        _ if believed.intervals.iter().any(|check| check.verdict == Verdict::Off) => {
-            ", more than chance would have"
+        _ if believed.intervals.iter().any(|check| check.verdict == Verdict::OutsideByChance) => {
+            ", as chance would have it"
         }
-        _ => ", as chance would have it",
+        _ => ", more than chance would have",
     };
     Some(KeyFigure {
         label: "the log is reproduced".into(),
         value: value.into(),
         note: format!(
-            "{within} of {} figures within sampling error; {outside} of {} intervals outside{chance}",
-            within + off,
+            "{within} of {} figures within sampling error{tolerated}; {outside} of {} intervals outside{chance}",
+            within + slight + off,
             believed.intervals.len()
         ),
         tone,

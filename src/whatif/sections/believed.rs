@@ -1,0 +1,170 @@
+//! Whether the log is reproduced, figure by figure.
+
+use super::{Section, Table};
+use crate::whatif::believe::{Believed, Check, Verdict};
+use crate::whatif::figures::Unit;
+use crate::whatif::finding::WhatIf;
+use crate::whatif::words::{difference, plain, unit_of};
+
+/// Single intervals of time that are shown, at most.
+const MOST_INTERVALS: usize = 5;
+
+/// Whether the policy in force, simulated, does what the log says; none without a log.
+pub(in crate::whatif) fn reproduced(found: &WhatIf) -> Option<String> {
+    let (believed, first) = (found.believed.as_ref()?, &found.policies[0].name);
+    let off = |verdict| {
+        let off = believed.checks.iter().filter(move |check| check.verdict == verdict);
+        let off = off.map(|check| format!("{} is {}", check.name, off_by(check, unit(check))));
+        off.collect::<Vec<_>>().join("; ")
+    };
+    let tolerance = believed.tolerance.words();
+    let smaller = "Differences smaller than that are not to be believed.";
+    if !believed.reproduces {
+        return Some(format!(
+            "NOT REPRODUCED: simulated in the fitted world, `{first}` does not do what the log says: {}, more than \
+             sampling error and than is tolerated ({tolerance}). {smaller}",
+            off(Verdict::Off),
+        ));
+    }
+    let beside =
+        several(&believed.intervals, "interval") + &several(&believed.targets, "figure by target");
+    let slight = off(Verdict::WithinTolerance);
+    Some(match slight.is_empty() {
+        true => format!(
+            "Simulated in the fitted world, `{first}` does what the log says: every figure is within sampling \
+             error{}{beside}.",
+            loosely(believed)
+        ),
+        false => format!(
+            "Simulated in the fitted world, `{first}` does what the log says, to within what is tolerated \
+             ({tolerance}) though not to within sampling error: {slight}{beside}. {smaller}"
+        ),
+    })
+}
+
+/// That figures are within a sampling error of more than is tolerated; nothing where none is.
+fn loosely(believed: &Believed) -> String {
+    let loose = believed.checks.iter().filter(|check| check.loose());
+    let names: Vec<&str> = loose.map(|check| check.name.as_str()).collect();
+    if names.is_empty() {
+        return String::new();
+    }
+    format!(
+        " (which for {} is more than what is tolerated, {}: the log is short)",
+        names.join(", "),
+        believed.tolerance.words()
+    )
+}
+
+/// How many of several checks of a kind are outside their range; nothing where none is.
+fn several(checks: &[Check], kind: &str) -> String {
+    let count = |verdict| checks.iter().filter(|check| check.verdict == verdict).count();
+    let (chance, off) = (count(Verdict::OutsideByChance), count(Verdict::Off));
+    let slight = count(Verdict::WithinTolerance);
+    let all = chance + slight + off + count(Verdict::WithinSamplingError);
+    let kinds = match kind.split_once(' ') {
+        _ if all == 1 => kind.to_owned(),
+        Some((noun, rest)) => format!("{noun}s {rest}"),
+        None => format!("{kind}s"),
+    };
+    let are = |count: usize| if count == 1 { "is" } else { "are" };
+    match (chance, slight, off) {
+        (0, 0, 0) => String::new(),
+        (chance, 0, 0) => format!(
+            "; {chance} of {all} {kinds} {} range, as chance would have it",
+            if chance == 1 { "is outside its" } else { "are outside their" }
+        ),
+        (_, slight, 0) => format!(
+            "; {slight} of {all} {kinds} {} outside, more than chance would have, none by more than is tolerated",
+            are(slight)
+        ),
+        (_, _, off) => format!(
+            "; BUT {off} of {all} {kinds} {} off by more than chance would have and than is tolerated: there it does \
+             not do what the log says",
+            are(off)
+        ),
+    }
+}
+
+pub(in crate::whatif) fn believed(found: &WhatIf) -> Option<Section> {
+    let believed = found.believed.as_ref()?;
+    let mut rows: Vec<Vec<String>> =
+        believed.checks.iter().chain(&believed.targets).map(row).collect();
+    let off: Vec<&Check> = believed.intervals.iter().filter(|check| check.outside()).collect();
+    let mut worst: Vec<usize> = (0..off.len()).collect();
+    let gap = |at: usize| gap(off[at]).map_or(0.0, f64::abs);
+    worst.sort_by(|&a, &b| gap(b).total_cmp(&gap(a)).then(a.cmp(&b)));
+    worst.truncate(MOST_INTERVALS);
+    worst.sort_unstable();
+    rows.extend(worst.iter().map(|&at| row(off[at])));
+    let all = believed.intervals.len();
+    Some(Section {
+        title: format!("Believe it? `{}` in the log and simulated", found.policies[0].name),
+        sentences: vec![
+            format!(
+                "Success by interval: {} of {all} {} outside; by chance alone about {:.0} would be.",
+                off.len(),
+                if off.len() == 1 { "is" } else { "are" },
+                (all as f64 * 0.05).ceil()
+            ),
+            format!(
+                "What is tolerated: {}. What is off by more than sampling error and by more than that is not \
+                 reproduced.",
+                believed.tolerance.words()
+            ),
+        ],
+        table: Some(Table {
+            head: ["", "log", "simulated", "95 % of courses", ""].map(str::to_owned).to_vec(),
+            rows,
+        }),
+        verbatim: None,
+    })
+}
+
+fn row(check: &Check) -> Vec<String> {
+    let unit = unit(check);
+    let range = check.range95.map_or("–".into(), |range| {
+        format!("{} – {}", plain(Some(range.low), unit), plain(Some(range.high), unit))
+    });
+    let verdict = match check.verdict {
+        Verdict::WithinSamplingError => "within sampling error".into(),
+        Verdict::OutsideByChance => "outside, as chance has it".into(),
+        Verdict::WithinTolerance => format!("{}, tolerated", off_by(check, unit)),
+        Verdict::Off => off_by(check, unit),
+        Verdict::NotTold => "not told".into(),
+        Verdict::Unanswered => "unanswered".into(),
+        Verdict::TooFew => "too few requests".into(),
+    };
+    vec![
+        check.name.clone(),
+        plain(check.logged, unit),
+        plain(check.simulated, unit),
+        range,
+        verdict,
+    ]
+}
+
+/// What a check is counted in: of intervals it is success.
+fn unit(check: &Check) -> Unit {
+    match &check.name {
+        name if name.ends_with("per request") => Unit::Count,
+        name if name.starts_with("success from") => Unit::Share,
+        name => unit_of(name),
+    }
+}
+
+fn gap(check: &Check) -> Option<f64> {
+    check.simulated.zip(check.logged).map(|(simulated, logged)| simulated - logged)
+}
+
+/// How far it is off, and which part of what the log says that is.
+fn off_by(check: &Check, unit: Unit) -> String {
+    let gap = gap(check);
+    let part = gap.zip(check.logged).filter(|(_, logged)| unit != Unit::Share && *logged > 0.0);
+    let part = part.map_or(String::new(), |(gap, logged)| {
+        let percent = 100.0 * gap / logged;
+        let decimals = if percent.abs() < 10.0 { 1 } else { 0 };
+        format!(" ({percent:+.decimals$} %)")
+    });
+    format!("off by {}{part}", difference(gap, None, unit))
+}

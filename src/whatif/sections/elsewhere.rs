@@ -1,0 +1,67 @@
+//! Other worlds, single requests, and what to change.
+
+use super::{Section, Table};
+use crate::whatif::figures::Unit;
+use crate::whatif::finding::WhatIf;
+use crate::whatif::otherwise::{Sensitivity, leaders};
+use crate::whatif::story::Story;
+use crate::whatif::words::plain;
+
+pub(in crate::whatif) fn sensitivity(found: &WhatIf) -> Option<Section> {
+    if found.sensitivity.is_empty() {
+        return None;
+    }
+    let mut head = vec!["success if".to_owned()];
+    head.extend(found.policies.iter().map(|policy| policy.name.clone()));
+    head.push("who answers most".into());
+    let rows = found.sensitivity.iter().map(|case| {
+        let cells = case.success.iter().map(|success| plain(*success, Unit::Share));
+        [case.what.clone()].into_iter().chain(cells).chain([leads(found, case)]).collect()
+    });
+    Some(Section {
+        title: format!("Worlds the {} cannot tell from this one", found.made_of()),
+        table: Some(Table { head, rows: rows.collect() }),
+        ..Section::default()
+    })
+}
+
+/// Who answers most in a world, beside who does in the one that was fitted.
+fn leads(found: &WhatIf, case: &Sensitivity) -> String {
+    let fitted: Vec<Option<f64>> = found.policies.iter().map(|of| of.figures[0].value).collect();
+    match &case.leader {
+        None => "level".into(),
+        Some(_) if !case.same_order => "ANOTHER".into(),
+        Some(_) if leaders(&fitted).len() == 1 => "the same".into(),
+        Some(only) => format!("`{only}`"),
+    }
+}
+
+/// The requests worth a look, as they are told.
+pub(super) fn stories(found: &WhatIf) -> Vec<Section> {
+    let of = |story: &Story| Section {
+        title: format!("Request {}: {}", story.request, story.why),
+        verbatim: Some(story.told.clone()),
+        ..Section::default()
+    };
+    found.stories.iter().map(of).collect()
+}
+
+pub(in crate::whatif) fn recommended(found: &WhatIf) -> Section {
+    let recommended = &found.recommended;
+    let mut sentences = match &recommended.policy {
+        Some(policy) => vec![format!("Change to `{policy}`.")],
+        None => vec!["No change is recommended.".to_owned()],
+    };
+    sentences.extend(recommended.because.iter().map(|because| format!("{because}.")));
+    let rows: Vec<Vec<String>> = recommended
+        .changes
+        .iter()
+        .map(|change| {
+            let of = |value: &Option<String>| value.clone().unwrap_or("–".into());
+            vec![change.field.clone(), of(&change.from), of(&change.to)]
+        })
+        .collect();
+    let table = (!rows.is_empty())
+        .then(|| Table { head: ["field", "now", "then"].map(str::to_owned).to_vec(), rows });
+    Section { title: "What to change".into(), sentences, table, verbatim: None }
+}
