@@ -39,8 +39,8 @@ impl Outputs {
             report: args.out.as_deref().map(OutFile::create).transpose()?,
             ledger: open(args.ledger.as_deref(), RowFormat::of, ".csv or .jsonl")?,
             timeline: open(args.timeline.as_deref(), RowFormat::of, ".csv or .jsonl")?,
-            plot: open(args.plot.as_deref(), PlotFormat::of, ".svg or .png")?,
-            measures: open(args.plot_measures.as_deref(), PlotFormat::of, ".svg or .png")?,
+            plot: open_plot(args.plot.as_deref())?,
+            measures: open_plot(args.plot_measures.as_deref())?,
             page: open_page(args.report.as_deref())?,
         })
     }
@@ -94,6 +94,14 @@ impl Outputs {
 /// It cannot be written, or has an ending that says nothing.
 pub(super) fn open_page(path: Option<&Path>) -> Result<Option<(OutFile, PageFormat)>, InputError> {
     open(path, PageFormat::of, ".html or .md")
+}
+
+/// Opens a chart to be written.
+///
+/// # Errors
+/// It cannot be written, or has an ending that says nothing.
+pub(super) fn open_plot(path: Option<&Path>) -> Result<Option<(OutFile, PlotFormat)>, InputError> {
+    open(path, PlotFormat::of, ".svg or .png")
 }
 
 /// Writes a chart.

@@ -14,7 +14,7 @@ use super::experiment::named;
 use super::fit::{self, Made, write_all};
 use super::interrupt::{self, First};
 use super::output::{OutFile, print, write_file};
-use super::outputs::open_page;
+use super::outputs::{open_page, open_plot, write_drawn};
 use super::progress::Progress;
 use super::same_file::{asked_for, refuse_overwriting};
 
@@ -32,11 +32,12 @@ pub(super) fn what_if(args: &WhatIfArgs) -> Outcome {
     let mut read = args.log.files();
     read.extend(args.policies.iter().map(PathBuf::from).filter(|path| path.is_file()));
     read.extend(args.world.iter().map(PathBuf::from));
-    let named = [("--out", &args.out), ("--report", &args.report)];
+    let named = [("--out", &args.out), ("--report", &args.report), ("--plot", &args.plot)];
     refuse_overwriting(&asked_for(&named), &read)?;
     interrupt::watch(First::EndsAtOnce);
     let out = args.out.as_deref().map(OutFile::create).transpose()?;
     let document = open_page(args.report.as_deref())?;
+    let chart = open_plot(args.plot.as_deref())?;
 
     let made = fit::made(&args.log, None)?;
     let scenario = match &args.world {
@@ -71,6 +72,9 @@ pub(super) fn what_if(args: &WhatIfArgs) -> Outcome {
     let page = found.page(&Again::what_if(args).text());
     if let Some((file, format)) = document {
         write_file(file, page.render(format).as_bytes())?;
+    }
+    if let Some((file, format)) = chart {
+        write_drawn(file, found.plot(format))?;
     }
     let text = match args.format {
         WhatIfFormat::Text => found.text(),

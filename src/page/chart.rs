@@ -63,6 +63,8 @@ pub struct LineChart {
     pub lines: Vec<Line>,
     /// Stretches of the horizontal axis that are shaded: incidents.
     pub shades: Vec<Shade>,
+    /// The same one by one, below the drawing.
+    pub strips: Vec<Strip>,
 }
 
 /// A horizontal axis with the positions at which lines have values, ascending.
@@ -101,6 +103,15 @@ pub struct Shade {
     pub to: f64,
     /// How dark it is, from 0 to 1: in what share of worlds it is there.
     pub depth: f64,
+}
+
+/// A strip along the axis of time that says when one thing was on.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Strip {
+    /// What it was.
+    pub label: String,
+    /// When, and how much of it.
+    pub shades: Vec<Shade>,
 }
 
 /// Values with intervals, side by side.

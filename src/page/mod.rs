@@ -22,8 +22,8 @@ mod tests;
 use std::path::Path;
 
 pub use chart::{
-    Axis, BarChart, BarRow, Dot, DotChart, DotPanel, DotRow, Line, LineChart, Scatter, Shade, Unit,
-    X,
+    Axis, BarChart, BarRow, Dot, DotChart, DotPanel, DotRow, Line, LineChart, Scatter, Shade,
+    Strip, Unit, X,
 };
 pub use course::{Course, Ending, Lane, Mark, Span, Stretch};
 

@@ -21,9 +21,14 @@ fn page(text: &str) -> Page {
         y: axis(),
         lines: vec![line(0), line(1)],
         shades: vec![Shade { from: 60.0, to: 120.0, depth: 0.5 }],
+        strips: vec![Strip {
+            label: own(),
+            shades: vec![Shade { from: 60.0, to: 90.0, depth: 0.5 }],
+        }],
     };
     let values = X::Values(Axis::new(text, Unit::Number), vec![1.0, 2.0, 4.0, 8.0]);
-    let over_values = LineChart { x: values, shades: Vec::new(), ..time.clone() };
+    let over_values =
+        LineChart { x: values, shades: Vec::new(), strips: Vec::new(), ..time.clone() };
     let row = |of| DotRow { of, value: Some(99.0), interval: Some((98.0, 100.0)), shown: own() };
     let panel = DotPanel { axis: axis(), note: own(), rows: vec![row(0), row(1)] };
     let dot = |of, x| Dot {

@@ -42,7 +42,7 @@ pub(super) fn seconds(length: Duration) -> f64 {
 }
 
 /// The unit of the time axis: name, and seconds in it.
-pub(super) fn unit(seconds: f64) -> (&'static str, f64) {
+pub(crate) fn unit(seconds: f64) -> (&'static str, f64) {
     match seconds {
         s if s <= 600.0 => ("seconds", 1.0),
         s if s <= 4.0 * 3_600.0 => ("minutes", 60.0),
@@ -51,7 +51,7 @@ pub(super) fn unit(seconds: f64) -> (&'static str, f64) {
     }
 }
 
-pub(super) type Points = Vec<(f64, f64)>;
+pub(crate) type Points = Vec<(f64, f64)>;
 
 fn draw<B: DrawingBackend>(
     report: &Report<'_>,
@@ -147,7 +147,7 @@ pub(super) fn names<B: DrawingBackend>(
 }
 
 /// How the line of the policy at this position is drawn.
-pub(super) fn style(position: usize) -> ShapeStyle {
+pub(crate) fn style(position: usize) -> ShapeStyle {
     COLOURS[position % COLOURS.len()].stroke_width(2)
 }
 

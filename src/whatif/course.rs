@@ -3,7 +3,9 @@
 use serde::Serialize;
 
 use super::Question;
+use super::policy::compared;
 use super::runs::Runs;
+use super::value::{Compared, Missing};
 use crate::record::{IntervalTotals, RunTotals};
 
 /// One interval.
@@ -20,6 +22,24 @@ pub struct InTime {
     /// Attempts sent by policy, per world.
     pub sent: Vec<f64>,
 }
+
+/// A piece of the time, long enough for intervals to be of use.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Stretch {
+    /// Its begin, seconds from the world's start.
+    pub from_s: f64,
+    /// Its end, seconds.
+    pub to_s: f64,
+    /// Requests per world.
+    pub requests: f64,
+    /// Success in the log.
+    pub logged: Option<f64>,
+    /// Success by policy, and its change.
+    pub success: Vec<Compared>,
+}
+
+/// Stretches of the whole time, at least and at most.
+const STRETCHES: (usize, usize) = (10, 24);
 
 /// Success below this is what users notice.
 pub(super) const IMPACT: f64 = 0.99;
@@ -55,6 +75,42 @@ pub(super) fn in_time(question: &Question<'_>, runs: &Runs) -> Vec<InTime> {
     numbers.into_iter().map(of).collect()
 }
 
+/// The whole time in stretches of the same length.
+pub(super) fn stretches(question: &Question<'_>, runs: &Runs, in_time: &[InTime]) -> Vec<Stretch> {
+    let length = question.scenario.file.interval.as_micros() as f64 / 1e6;
+    let each = intervals_each(in_time.len());
+    let of = |intervals: &[InTime]| {
+        let from_s = intervals[0].from_s;
+        let first = libm::round(from_s / length) as usize;
+        let numbers = first..first + intervals.len();
+        let read = |run: &RunTotals| share(run, numbers.clone()).ok_or(Missing::TooFew);
+        let success = (0..question.policies.len()).map(|p| compared("success", runs, p, read));
+        Stretch {
+            from_s,
+            to_s: from_s + length * intervals.len() as f64,
+            requests: intervals.iter().map(|interval| interval.requests).sum(),
+            logged: question.log.and_then(|(fit, _)| share(&fit.lived, numbers.clone())),
+            success: success.collect(),
+        }
+    };
+    in_time.chunks(each).map(of).collect()
+}
+
+/// How many intervals make a stretch: of the lengths that give not too few and not too many, the one that
+/// leaves least of the last stretch empty.
+fn intervals_each(intervals: usize) -> usize {
+    let (least, most) = (intervals.div_ceil(STRETCHES.1), intervals.div_ceil(STRETCHES.0));
+    let empty = |each: &usize| intervals.next_multiple_of(*each) - intervals;
+    (least.max(1)..=most.max(1)).min_by_key(empty).expect("one is not less than the other")
+}
+
+/// What is answered of the requests of these intervals together.
+fn share(run: &RunTotals, numbers: std::ops::Range<usize>) -> Option<f64> {
+    let mut all = IntervalTotals::default();
+    numbers.filter_map(|number| run.timeline.get(number)).for_each(|interval| all.add(interval));
+    (all.requests > 0).then(|| all.answered as f64 / all.requests as f64)
+}
+
 /// How long fewer than [`IMPACT`] were answered, in minutes.
 pub(super) fn impact_minutes(question: &Question<'_>, run: &RunTotals) -> f64 {
     let low = |interval: &IntervalTotals| {
@@ -74,4 +130,19 @@ pub(super) fn counted<'a>(
     let first = file.warm_up.as_micros().div_ceil(length) as usize;
     let end = file.horizon.as_micros().div_ceil(length) as usize;
     run.timeline.iter().enumerate().take(end).skip(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::intervals_each;
+
+    #[test]
+    fn stretches_end_with_the_time_where_they_can() {
+        // 60 = 20 × 3; 187 = 17 × 11; 186 = 2 × 3 × 31 has no such part: 24 × 8 leaves less than the others.
+        assert_eq!([0, 1, 24, 60, 187].map(intervals_each), [1, 1, 1, 3, 11]);
+        assert!(186_usize.next_multiple_of(intervals_each(186)) - 186 < 4);
+        let each = intervals_each(8_640);
+        assert_eq!(8_640 % each, 0);
+        assert!((10..=24).contains(&(8_640 / each)));
+    }
 }

@@ -120,16 +120,21 @@ pub(super) fn spread(
     let values = of(&runs.declared)?;
     let refits: Vec<f64> =
         runs.refits.iter().map(|refit| Ok(mean(&of(refit)?))).collect::<Result<_, _>>()?;
-    Ok(Spread {
-        mean: mean(&values),
-        luck: deviation(&values),
-        fit: deviation(&refits),
-        worlds: values.len(),
-        refits: refits.len(),
-    })
+    Ok(Spread::of(&values, &refits))
 }
 
 impl Spread {
+    /// Of a value for each world, and one for each refit.
+    pub(super) fn of(values: &[f64], refits: &[f64]) -> Spread {
+        Spread {
+            mean: mean(values),
+            luck: deviation(values),
+            fit: deviation(refits),
+            worlds: values.len(),
+            refits: refits.len(),
+        }
+    }
+
     /// Where the mean over all luck lies, at 95 %.
     pub(super) fn interval(&self) -> Interval {
         let luck = self.luck * self.luck / self.worlds as f64;

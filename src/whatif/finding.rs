@@ -3,18 +3,20 @@
 use serde::Serialize;
 
 use super::Question;
+use super::bad_times::{self, BadTime};
 use super::believe::{self, Believed};
-use super::course::{self, InTime};
+use super::course::{self, InTime, Stretch};
 use super::left_out::LeftOut;
 use super::otherwise::{Sensitivity, otherwise};
 use super::policy::{self, PolicyFinding};
 use super::recommend::{Recommended, recommend};
 use super::runs::Runs;
 use super::story::{self, Story};
+use crate::scenario::Scenario;
 use crate::timeline::Hypothesis;
 
 /// The version of the JSON; `docs/what-if.md` describes it.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// Everything that is reported. Shares are fractions, times seconds, money dollars.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -45,10 +47,17 @@ pub struct WhatIf {
     pub policies: Vec<PolicyFinding>,
     /// Success over time.
     pub in_time: Vec<InTime>,
+    /// Success over longer stretches of time, with intervals.
+    pub stretches: Vec<Stretch>,
+    /// When targets were bad.
+    pub bad_times: Vec<BadTime>,
     /// Where the log cannot tell.
     pub sensitivity: Vec<Sensitivity>,
     /// Requests worth a look.
     pub stories: Vec<Story>,
+    /// Position of the other policy that answers most: the one that a short answer is about.
+    #[serde(skip)]
+    pub(super) candidate: usize,
     /// What to change.
     pub recommended: Recommended,
     /// What the log cannot tell, and what was taken instead.
@@ -102,6 +111,8 @@ pub(super) fn of(question: &Question<'_>, runs: &Runs) -> WhatIf {
     let policies: Vec<PolicyFinding> = (0..question.policies.len())
         .map(|policy| policy::finding(question, runs, policy))
         .collect();
+    let in_time = course::in_time(question, runs);
+    let candidate = candidate(&policies);
     let sensitivity = otherwise(question, runs);
     let believed = question.log.map(|(fit, _)| believe::of(question, fit, runs));
     let recommended = recommend(question, &policies, &sensitivity, believed.as_ref());
@@ -129,13 +140,60 @@ pub(super) fn of(question: &Question<'_>, runs: &Runs) -> WhatIf {
         interval_s: scenario.file.interval.as_micros() as f64 / 1e6,
         believed,
         policies,
-        in_time: course::in_time(question, runs),
+        stretches: course::stretches(question, runs, &in_time),
+        bad_times: bad_times::of(question),
+        in_time,
         sensitivity,
-        stories: story::stories(question, runs),
+        stories: story::stories(question, runs, candidate),
+        candidate,
         recommended,
         not_identified: match (question.log, question.timeline) {
-            (Some((fit, _)), _) => fit.said(),
+            (Some((fit, _)), _) => fit.said().into_iter().chain(alone(scenario)).collect(),
             (None, timeline) => timeline.map_or(Vec::new(), Hypothesis::said),
         },
+    }
+}
+
+/// That a world of one target has nowhere to fail over to, whatever a policy says.
+fn alone(scenario: &Scenario) -> Option<String> {
+    let [only] = scenario.targets.as_slice() else { return None };
+    Some(format!(
+        "every attempt in the log went to {}: what a second target would have answered is not identified, and no policy \
+         fails over here; `fit --out` writes the world, which takes more cards and fallbacks, and `--world` uses it",
+        only.name
+    ))
+}
+
+/// The other policy that answers most; of equals the first.
+fn candidate(policies: &[PolicyFinding]) -> usize {
+    let success = |at: usize| policies[at].figures[0].value.unwrap_or(0.0);
+    let others = 1..policies.len();
+    others.max_by(|&a, &b| success(a).total_cmp(&success(b)).then(b.cmp(&a))).unwrap_or(0)
+}
+
+/// Nothing found: what tests begin with.
+#[cfg(test)]
+pub(super) fn empty() -> WhatIf {
+    WhatIf {
+        format: FORMAT,
+        windtunnel: String::new(),
+        scenario: String::new(),
+        scenario_hash: String::new(),
+        log: None,
+        timeline: None,
+        seed: 1,
+        worlds: 0,
+        refits: 0,
+        interval_s: 300.0,
+        believed: None,
+        policies: Vec::new(),
+        in_time: Vec::new(),
+        stretches: Vec::new(),
+        bad_times: Vec::new(),
+        sensitivity: Vec::new(),
+        stories: Vec::new(),
+        candidate: 1,
+        recommended: Recommended { policy: None, because: Vec::new(), changes: Vec::new() },
+        not_identified: Vec::new(),
     }
 }

@@ -6,6 +6,7 @@
 //!   and what to change;
 //! - `finding` is all that was found, as plain data: text, JSON and documents are made of it alone.
 
+mod bad_times;
 mod believe;
 mod course;
 mod figures;
@@ -13,6 +14,8 @@ mod finding;
 mod left_out;
 mod otherwise;
 mod page;
+mod parts;
+mod plot;
 mod policy;
 mod policy_diff;
 mod recommend;
@@ -27,16 +30,18 @@ mod words;
 
 use windtunnel_policy::config::Policy;
 
+pub use bad_times::BadTime;
 pub use believe::{Believed, Check, Tolerance, Verdict};
-pub use course::InTime;
+pub use course::{InTime, Stretch};
 pub use finding::{FORMAT, Logged, Told, WhatIf};
 pub use left_out::{LeftOut, Reason};
 pub use otherwise::Sensitivity;
-pub use policy::{OfClass, OfTarget, PolicyFinding};
+pub use parts::{OfClass, OfTarget};
+pub use policy::{MovedRequests, PolicyFinding};
 pub use policy_diff::Change;
 pub use recommend::Recommended;
 pub use story::Story;
-pub use value::{Difference, Figure, Interval, Missing};
+pub use value::{Compared, Difference, Figure, Interval, Missing};
 
 use crate::experiment::{ExperimentError, Observer};
 use crate::fit::{Evidence, Fit};

@@ -3,10 +3,11 @@
 use serde::Serialize;
 
 use super::Question;
-use super::figures::{MEASURES, mean};
+use super::figures::{MEASURES, Spread, mean};
 use super::policy::whole;
 use super::runs::{ByPolicy, Runs};
 use super::sensitivity::Variant;
+use super::value::{Difference, Missing};
 use crate::record::RunTotals;
 
 /// A world that agrees with the log as well.
@@ -16,6 +17,8 @@ pub struct Sensitivity {
     pub what: String,
     /// Success by policy.
     pub success: Vec<Option<f64>>,
+    /// Its changes from the policy in force, by further policy; luck alone is in their intervals.
+    pub changes: Vec<Difference>,
     /// Who answers most by itself; null where that is level.
     pub leader: Option<String>,
     /// Whether it is level, or led by who answers most in the world as fitted, alone or with others.
@@ -36,6 +39,7 @@ pub(super) fn otherwise(question: &Question<'_>, runs: &Runs) -> Vec<Sensitivity
             what: variant.words(),
             same_order: leaders.len() > 1 || leaders.iter().all(|own| fitted.contains(own)),
             leader,
+            changes: (1..variant_runs.len()).map(|policy| change(variant_runs, policy)).collect(),
             success,
         }
     };
@@ -50,6 +54,15 @@ fn successes(runs: &ByPolicy) -> Vec<Option<f64>> {
         values.map(|values| mean(&values))
     };
     runs.iter().map(of).collect()
+}
+
+/// What a policy answers more than the first, in the same worlds.
+fn change(runs: &ByPolicy, policy: usize) -> Difference {
+    let success = |run: &RunTotals| (MEASURES[0].read)(&whole(run));
+    let pairs = runs[policy].iter().zip(&runs[0]);
+    let changes: Result<Vec<f64>, Missing> =
+        pairs.map(|(own, first)| Ok(success(own)? - success(first)?)).collect();
+    Difference::of(MEASURES[0].name, changes.map(|changes| Spread::of(&changes, &[])))
 }
 
 /// The positions of those that answer most: several where that is level.

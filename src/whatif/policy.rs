@@ -1,16 +1,16 @@
-//! What each policy does, all requests together, by class and by target.
+//! What each policy does, all requests together, and what changes from the policy in force.
 
 use serde::Serialize;
 
 use super::Question;
 use super::course::impact_minutes;
-use super::figures::{MEASURES, Measure, mean, spread};
-use super::requests::{Moved, moved};
+use super::figures::{MEASURES, Measure, Spread, mean, spread};
+use super::parts::{OfClass, OfTarget, by_class, by_target};
+use super::requests::Moved;
 use super::runs::Runs;
-use super::value::{Difference, Figure};
+use super::value::{Compared, Difference, Figure, Missing};
 use crate::experiment::policy_hash;
 use crate::record::{ClassTotals, RunTotals};
-use crate::scenario::ClassModel;
 
 /// One policy.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -23,102 +23,84 @@ pub struct PolicyFinding {
     pub figures: Vec<Figure>,
     /// Their changes from the policy in force; empty for that one.
     pub differences: Vec<Difference>,
-    /// Success and its change by route class.
+    /// Its measures by route class.
     pub by_class: Vec<OfClass>,
     /// What goes where.
     pub targets: Vec<OfTarget>,
-    /// Requests it answers and the policy in force does not; 0 for that one.
-    pub saved: f64,
-    /// Requests the policy in force answers and it does not.
-    pub lost: f64,
-    /// Everything billed, dollars; null where a price is not known.
-    pub bill: Option<f64>,
+    /// Requests it answers and the policy in force does not, and the other way round; null for that one.
+    pub moved: Option<MovedRequests>,
+    /// Everything billed in one world, dollars.
+    pub bill: Compared,
     /// Time in intervals in which fewer than 99 % were answered, minutes.
-    pub impact_minutes: Figure,
+    pub impact_minutes: Compared,
 }
 
-/// One route class under one policy.
+/// Requests in one world that end otherwise than under the policy in force.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct OfClass {
-    /// Its name.
-    pub class: String,
-    /// Success.
-    pub success: Figure,
-    /// Its change; null for the policy in force.
-    pub change: Option<Difference>,
-}
-
-/// One target under one policy, per world.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct OfTarget {
-    /// Its name.
-    pub target: String,
-    /// Attempts.
-    pub attempts: f64,
-    /// Failed attempts.
-    pub failed: f64,
-    /// Bill, dollars; null where its price is not known.
-    pub bill: Option<f64>,
+pub struct MovedRequests {
+    /// Answered, and not under the policy in force.
+    pub saved: Figure,
+    /// Not answered, and answered under the policy in force.
+    pub lost: Figure,
 }
 
 /// What the policy at this position does.
 pub(super) fn finding(question: &Question<'_>, runs: &Runs, policy: usize) -> PolicyFinding {
     let data = &question.policies[policy];
-    let overall =
-        |measure: Measure| move |of: &[&RunTotals]| runs.read(measure, &whole(of[policy]));
-    let against = |measure: Measure| {
-        move |of: &[&RunTotals]| {
-            Ok(runs.read(measure, &whole(of[policy]))? - runs.read(measure, &whole(of[0]))?)
-        }
+    let read = |measure: Measure| move |run: &RunTotals| runs.read(measure, &whole(run));
+    let (figures, differences) = measured(runs, policy, read);
+    let cost = |run: &RunTotals| match runs.priced() {
+        true => Ok(run.classes.iter().map(|class| class.cost as f64 / 1e12).sum()),
+        false => Err(Missing::NotTold),
     };
-    let others = policy > 0;
-    let figures = MEASURES.iter().map(|m| Figure::of(m.name, spread(runs, overall(*m))));
-    let differences = MEASURES.iter().filter(|_| others);
-    let differences = differences.map(|m| Difference::of(m.name, spread(runs, against(*m))));
-    let moved = match (runs.outcomes.first(), runs.outcomes.get(policy)) {
-        (Some(first), Some(own)) if others => moved(first, own),
-        _ => Moved::default(),
-    };
-    let per_world = |of: &dyn Fn(&RunTotals) -> f64| {
-        mean(&runs.declared[policy].iter().map(of).collect::<Vec<_>>())
-    };
-    let targets = question.scenario.targets.iter().enumerate().map(|(i, target)| OfTarget {
-        target: target.name.clone(),
-        attempts: per_world(&|run| run.targets[i].attempts as f64),
-        failed: per_world(&|run| run.targets[i].failures as f64),
-        bill: (!runs.unpriced[i]).then(|| per_world(&|run| run.targets[i].cost as f64 / 1e12)),
-    });
-    let impact = |of: &[&RunTotals]| Ok(impact_minutes(question, of[policy]));
+    let impact = |run: &RunTotals| Ok(impact_minutes(question, run));
     PolicyFinding {
         name: data.name.clone(),
         hash: policy_hash(data),
-        figures: figures.collect(),
-        differences: differences.collect(),
+        figures,
+        differences,
         by_class: by_class(question, runs, policy),
-        targets: targets.collect(),
-        saved: moved.saved,
-        lost: moved.lost,
-        bill: runs.priced().then(|| {
-            per_world(&|run| run.classes.iter().map(|class| class.cost as f64 / 1e12).sum())
-        }),
-        impact_minutes: Figure::of("impact_minutes", spread(runs, impact)),
+        targets: by_target(question, runs, policy),
+        moved: (policy > 0).then(|| moved(runs, policy)),
+        bill: compared("bill", runs, policy, cost),
+        impact_minutes: compared("impact_minutes", runs, policy, impact),
     }
 }
 
-fn by_class(question: &Question<'_>, runs: &Runs, policy: usize) -> Vec<OfClass> {
-    let success = MEASURES[0];
-    let of = |(i, class): (usize, &ClassModel)| {
-        let own = move |of: &[&RunTotals]| (success.read)(&of[policy].classes[i]);
-        let change = move |of: &[&RunTotals]| {
-            Ok((success.read)(&of[policy].classes[i])? - (success.read)(&of[0].classes[i])?)
-        };
-        OfClass {
-            class: class.name.clone(),
-            success: Figure::of(success.name, spread(runs, own)),
-            change: (policy > 0).then(|| Difference::of(success.name, spread(runs, change))),
-        }
+/// All measures of a policy and their changes, read by what `read` makes of a measure.
+pub(super) fn measured<R: Fn(&RunTotals) -> Result<f64, Missing>>(
+    runs: &Runs,
+    policy: usize,
+    read: impl Fn(Measure) -> R,
+) -> (Vec<Figure>, Vec<Difference>) {
+    let of = |measure: &Measure| compared(measure.name, runs, policy, read(*measure));
+    let all = MEASURES.iter().map(of).map(|of| (of.figure, of.change));
+    let (figures, changes): (Vec<Figure>, Vec<Option<Difference>>) = all.unzip();
+    (figures, changes.into_iter().flatten().collect())
+}
+
+/// A figure of a policy, and its change in the same luck; none for the policy in force.
+pub(super) fn compared(
+    name: &str,
+    runs: &Runs,
+    policy: usize,
+    read: impl Fn(&RunTotals) -> Result<f64, Missing>,
+) -> Compared {
+    let change = |of: &[&RunTotals]| Ok(read(of[policy])? - read(of[0])?);
+    Compared {
+        figure: Figure::of(name, spread(runs, |of| read(of[policy]))),
+        change: (policy > 0).then(|| Difference::of(name, spread(runs, change))),
+    }
+}
+
+fn moved(runs: &Runs, policy: usize) -> MovedRequests {
+    let figure = |name: &str, of: fn(&Moved) -> u64| {
+        let count = |worlds: &Vec<Moved>| worlds.iter().map(|m| of(m) as f64).collect::<Vec<f64>>();
+        let refits = runs.moved_in_refits.iter().map(|refit| mean(&count(&refit[policy])));
+        let spread = Spread::of(&count(&runs.moved[policy]), &refits.collect::<Vec<f64>>());
+        Figure::of(name, Ok(spread))
     };
-    question.scenario.classes.iter().enumerate().map(of).collect()
+    MovedRequests { saved: figure("saved", |m| m.saved), lost: figure("lost", |m| m.lost) }
 }
 
 /// All classes of a run together.

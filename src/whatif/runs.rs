@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use super::Question;
 use super::figures::{Measure, Unit};
-use super::requests::{Outcomes, Watch};
+use super::requests::{Moved, Outcomes, Watch, moved};
 use super::sensitivity::{self, Variant};
 use super::value::Missing;
 use crate::experiment::{
@@ -12,7 +12,7 @@ use crate::experiment::{
     RunId, run,
 };
 use crate::record::{ClassTotals, RunTotals};
-use crate::scenario::{Scenario, TargetModel};
+use crate::scenario::TargetModel;
 
 /// Totals by policy, then world.
 pub(super) type ByPolicy = Vec<Vec<RunTotals>>;
@@ -25,8 +25,12 @@ pub(super) struct Runs {
     pub(super) refits: Vec<ByPolicy>,
     /// What the log cannot tell, taken otherwise.
     pub(super) variants: Vec<(Variant, ByPolicy)>,
-    /// How each request ended, by policy, in the first worlds.
-    pub(super) outcomes: Vec<Vec<Outcomes>>,
+    /// What changes from the first policy to each, request by request, as fitted: by policy, then world.
+    pub(super) moved: Vec<Vec<Moved>>,
+    /// The same of each refit.
+    pub(super) moved_in_refits: Vec<Vec<Vec<Moved>>>,
+    /// How each request ended in the first world, by policy.
+    pub(super) first_world: Vec<Outcomes>,
     /// By target: it answers, the log does not tell what it charges, and nobody wrote it into its card.
     pub(super) unpriced: Vec<bool>,
 }
@@ -35,16 +39,14 @@ pub(super) struct Runs {
 const REFIT_WORLDS: u32 = 2;
 /// Worlds for what the log cannot tell.
 const VARIANT_WORLDS: u32 = 4;
-/// Worlds in which each request is followed.
-const FOLLOWED: u32 = 2;
 
 impl Runs {
     pub(super) fn of(
         question: &Question<'_>,
         observer: &dyn Observer,
     ) -> Result<Runs, ExperimentError> {
-        let watched =
-            Watched { policies: question.policies.len(), outcomes: Mutex::new(Vec::new()) };
+        let policies = question.policies.len();
+        let watched = Watched::new(true);
         let options = |worlds: u32, extremes: Extremes| Options {
             seed: question.options.seed,
             worlds,
@@ -52,16 +54,7 @@ impl Runs {
             extremes,
             threads: question.options.threads,
         };
-        let bare = |scenario: &Scenario, worlds: u32| {
-            run(
-                scenario,
-                question.policies,
-                None,
-                &options(worlds, Extremes::Off),
-                &NoRecorder,
-                &NoObserver,
-            )
-        };
+        let options_of = |worlds: u32| options(worlds, Extremes::Off);
         let scenario = question.scenario;
         let worlds = question.options.worlds;
         let extremes = match question.options.sensitivity {
@@ -70,20 +63,23 @@ impl Runs {
         };
         let main =
             run(scenario, question.policies, None, &options(worlds, extremes), &watched, observer)?;
-        let refits = match question.log {
-            None => Vec::new(),
-            Some((fit, evidence)) => (0..question.options.refits)
-                .map(|number| {
-                    if observer.stop() {
-                        return Err(ExperimentError::Interrupted);
-                    }
-                    let refit = fit.refit(evidence, question.options.seed, u64::from(number));
-                    let again = bare(&refit.applied(scenario), REFIT_WORLDS.min(worlds))?;
-                    observer.done(number as usize + 1, question.options.refits as usize);
-                    Ok(by_policy(again))
-                })
-                .collect::<Result<_, _>>()?,
-        };
+        let (first_world, moved) = watched.by_policy(policies);
+        let (mut refits, mut moved_in_refits) = (Vec::new(), Vec::new());
+        if let Some((fit, evidence)) = question.log {
+            for number in 0..question.options.refits {
+                if observer.stop() {
+                    return Err(ExperimentError::Interrupted);
+                }
+                let refit = fit.refit(evidence, question.options.seed, u64::from(number));
+                let (scenario, watched) = (refit.applied(scenario), Watched::new(false));
+                let options = options_of(REFIT_WORLDS.min(worlds));
+                let again =
+                    run(&scenario, question.policies, None, &options, &watched, &NoObserver)?;
+                observer.done(number as usize + 1, question.options.refits as usize);
+                refits.push(by_policy(again));
+                moved_in_refits.push(watched.by_policy(policies).1);
+            }
+        }
         let mut variants = Vec::new();
         if let Some([independent, stuck]) = main.extremes.clone() {
             for (variant, runs) in [(Variant::Independent, independent), (Variant::Stuck, stuck)] {
@@ -92,12 +88,13 @@ impl Runs {
         }
         let others = question.options.sensitivity.then(|| sensitivity::worlds(question));
         for (variant, scenario) in others.into_iter().flatten() {
-            let runs = bare(&scenario, VARIANT_WORLDS.min(worlds))?;
+            let options = options_of(VARIANT_WORLDS.min(worlds));
+            let runs = run(&scenario, question.policies, None, &options, &NoRecorder, &NoObserver)?;
             variants.push((variant, by_policy(runs)));
         }
         let declared = by_policy(main);
         let unpriced = unpriced(question, &declared);
-        Ok(Runs { declared, refits, variants, outcomes: watched.by_policy(), unpriced })
+        Ok(Runs { declared, refits, variants, moved, moved_in_refits, first_world, unpriced })
     }
 }
 
@@ -134,9 +131,10 @@ fn by_policy(experiment: Experiment) -> ByPolicy {
     experiment.policies.into_iter().map(|policy| policy.worlds).collect()
 }
 
-/// Follows the requests of the first worlds.
+/// Follows the requests of every world.
 struct Watched {
-    policies: usize,
+    /// Also how long they took, in the first world.
+    times: bool,
     outcomes: Mutex<Vec<(RunId, Outcomes)>>,
 }
 
@@ -144,24 +142,33 @@ impl Recorder for Watched {
     type Sink = Watch;
 
     fn start(&self, run: RunId) -> Watch {
-        Watch::new(run.world < FOLLOWED)
+        Watch::new(self.times && run.world == 0)
     }
 
     fn finish(&self, run: RunId, sink: Watch) {
-        if let Some(outcomes) = sink.outcomes() {
-            self.outcomes.lock().expect("nobody panics while holding it").push((run, outcomes));
-        }
+        let mut outcomes = self.outcomes.lock().expect("nobody panics while holding it");
+        outcomes.push((run, sink.outcomes()));
     }
 }
 
 impl Watched {
-    fn by_policy(self) -> Vec<Vec<Outcomes>> {
+    fn new(times: bool) -> Watched {
+        Watched { times, outcomes: Mutex::new(Vec::new()) }
+    }
+
+    /// The outcomes in the first world, and what changes from the first policy to each: by policy, then world.
+    fn by_policy(self, policies: usize) -> (Vec<Outcomes>, Vec<Vec<Moved>>) {
         let mut all = self.outcomes.into_inner().expect("nobody panics while holding it");
         all.sort_by_key(|(run, _)| (run.policy, run.world));
-        let mut by_policy = vec![Vec::new(); self.policies];
+        let mut by_policy = vec![Vec::new(); policies];
         for (run, outcomes) in all {
             by_policy[run.policy].push(outcomes);
         }
-        by_policy
+        let against_first = |worlds: &Vec<Outcomes>| {
+            by_policy[0].iter().zip(worlds).map(|(first, other)| moved(first, other)).collect()
+        };
+        let moved = by_policy.iter().map(against_first).collect();
+        let first = |worlds: Vec<Outcomes>| worlds.into_iter().next().unwrap_or_default();
+        (by_policy.into_iter().map(first).collect(), moved)
     }
 }

@@ -6,9 +6,11 @@ use super::Question;
 use super::requests::worth_a_look;
 use super::runs::Runs;
 use crate::explain::{Pick, explain};
+use crate::page::Course;
+use crate::report::courses;
 
 /// One request under two policies.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Story {
     /// Its position in the first world.
     pub request: u64,
@@ -16,23 +18,27 @@ pub struct Story {
     pub why: String,
     /// What happened, under one policy and the other.
     pub told: String,
+    /// Its attempts over time, under the same.
+    #[serde(skip)]
+    pub(super) courses: Vec<Course>,
 }
 
-/// Up to three requests of the first world, under the first policy and the last.
-pub(super) fn stories(question: &Question<'_>, runs: &Runs) -> Vec<Story> {
-    let [first, .., last] = question.policies else { return Vec::new() };
-    let (Some(of_first), Some(of_last)) = (runs.outcomes.first(), runs.outcomes.last()) else {
+/// Three requests of the first world, where there are as many, under the first policy and the one at `other`.
+pub(super) fn stories(question: &Question<'_>, runs: &Runs, other: usize) -> Vec<Story> {
+    let (policies, worlds) = (question.policies, &runs.first_world);
+    let (Some(first), Some(candidate)) = (worlds.first(), worlds.get(other)) else {
         return Vec::new();
     };
-    let pair = [first.clone(), last.clone()];
+    let pair = [policies[0].clone(), policies[other].clone()];
     let told = |(request, why): (u64, &str)| {
         let pick = Pick::Request(request);
         // A layer above may make another request of the same number: then nothing is told.
-        let told = explain(question.scenario, &pair, pick, question.options.seed, 0).ok()?;
-        let told = if runs.priced() { told.text() } else { without_costs(&told.text()) };
-        Some(Story { request, why: why.into(), told })
+        let found = explain(question.scenario, &pair, pick, question.options.seed, 0).ok()?;
+        let (text, priced) = (found.text(), runs.priced());
+        let told = if priced { text } else { without_costs(&text) };
+        Some(Story { request, why: why.into(), told, courses: courses(&found, priced) })
     };
-    worth_a_look(of_first, of_last).into_iter().filter_map(told).collect()
+    worth_a_look(first, candidate).into_iter().filter_map(told).collect()
 }
 
 /// A story without the costs that are zero only because no price is known; columns stay where they are.

@@ -53,6 +53,16 @@ pub struct Difference {
     pub clear: bool,
 }
 
+/// A figure under one policy, and its change from the policy in force.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Compared {
+    /// Under this policy.
+    #[serde(flatten)]
+    pub figure: Figure,
+    /// The change; null for the policy in force.
+    pub change: Option<Difference>,
+}
+
 impl Figure {
     pub(super) fn of(name: &str, spread: Result<Spread, Missing>) -> Figure {
         Figure {

@@ -1,7 +1,7 @@
 //! Figures as people read them.
 
 use super::figures::Unit;
-use super::value::{Difference, Figure, Interval, Missing};
+use super::value::{Compared, Difference, Figure, Interval, Missing};
 
 /// A value with half its interval, or why there is none.
 pub(super) fn figure(of: &Figure, unit: Unit) -> String {
@@ -25,20 +25,28 @@ pub(super) fn missing(why: Missing) -> &'static str {
 pub(super) fn clear(of: &Difference) -> &'static str {
     match of.missing {
         Some(why) => missing(why),
+        None if of.difference == Some(0.0) && of.ci95.is_some_and(|ci95| ci95.low == ci95.high) => {
+            "identical"
+        }
         None if of.clear => "clear",
         None => "not clear",
     }
 }
 
-/// Dollars, or that they are not told.
-pub(super) fn bill(dollars: Option<f64>) -> String {
-    dollars.map_or("not told".into(), |dollars| plain(Some(dollars), Unit::Dollars))
+/// Dollars with half their interval, or that they are not told.
+pub(super) fn bill(of: &Figure) -> String {
+    if of.missing == Some(Missing::NotTold) { "not told".into() } else { figure(of, Unit::Dollars) }
 }
 
-/// A mean number of requests: a decimal where it is no whole.
-pub(super) fn requests(mean: f64) -> String {
-    let whole = (mean - libm::round(mean)).abs() < 0.05;
-    if whole { format!("{mean:.0}") } else { format!("{mean:.1}") }
+/// A change with half its interval, and whether it is clear; nothing for the policy in force.
+pub(super) fn change(of: &Compared, unit: Unit) -> String {
+    let Some(change) = &of.change else { return "–".into() };
+    match change.difference {
+        None => clear(change).into(),
+        Some(_) => {
+            format!("{} {}", difference(change.difference, change.ci95, unit), clear(change))
+        }
+    }
 }
 
 /// A difference with its sign.
@@ -59,7 +67,8 @@ pub(super) fn clock(seconds: u64) -> String {
 
 /// The unit of a measure.
 pub(super) fn unit_of(name: &str) -> Unit {
-    super::figures::MEASURES.iter().find(|m| m.name == name).map_or(Unit::Count, |m| m.unit)
+    let measure = super::figures::MEASURES.iter().find(|m| m.name == name);
+    measure.map_or(if name == "bill" { Unit::Dollars } else { Unit::Count }, |m| m.unit)
 }
 
 fn shown(value: f64, half: Option<f64>, unit: Unit, signed: bool) -> String {
@@ -74,7 +83,10 @@ fn shown(value: f64, half: Option<f64>, unit: Unit, signed: bool) -> String {
     let value = value * factor;
     let half = half.map(|half| half * factor);
     let decimals = decimals(value, half, unit);
+    // What rounds to zero has no sign.
+    let none = libm::round(value.abs() * libm::pow(10.0, decimals as f64)) == 0.0;
     let sign = match signed && value > 0.0 {
+        _ if none => "",
         true => "+",
         false if value < 0.0 => "-",
         false => "",
@@ -135,8 +147,13 @@ mod tests {
             "-12.3 ms ± 11.6"
         );
         assert_eq!(difference(Some(-0.0116), half(0.0123, -0.0116), Unit::Seconds), "-12 ms ± 12");
-        assert_eq!((requests(12.0), requests(11.5)), ("12".into(), "11.5".into()));
-        assert_eq!((bill(None), bill(Some(0.0))), ("not told".into(), "$0.00".into()));
+        let told = |value: Option<f64>, missing| bill(&of(value, None, missing));
+        assert_eq!(told(None, Some(Missing::NotTold)), "not told");
+        assert_eq!(told(Some(0.0), None), "$0.00");
+        assert_eq!(
+            difference(Some(-0.000_04), half(0.001, -0.000_04), Unit::Share),
+            "0.0 pp ± 0.1"
+        );
         assert_eq!(clock(33_900), "9:25");
     }
 }

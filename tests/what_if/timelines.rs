@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use serde_json::Value;
 use tempfile::TempDir;
 
 use super::program::{good, windtunnel};
@@ -98,6 +99,36 @@ fn a_trace_of_the_time_of_the_incident_stays_where_it_is() {
     // The world begins at 08:50, the trace at 09:00.
     assert_eq!(rows.lines().nth(1), Some("600000000,200,50"));
     good(&folder, &["check", "w/w.yaml"]);
+}
+
+/// The world begins ten minutes before the incident, whose worst is from its tenth minute to its end.
+#[test]
+fn bad_times_are_those_that_were_told() {
+    let folder = folder();
+    let more = ["--format=json", "--report", "r.html", "--plot", "p.svg"];
+    let text = good(&folder, &[&["what-if"], &SHORT[..], &ASK[..], &more].concat());
+    let found: Value = serde_json::from_str(&text).expect("JSON");
+    let times = found["bad_times"].as_array().expect("there are some");
+    let number = |time: &Value, field: &str| time[field].as_f64().expect("a number");
+    assert!(times.iter().all(|time| time["target"] == times[0]["target"]), "{times:?}");
+    assert_eq!(times[0]["target"], "openai-gpt-4o");
+    for time in times {
+        assert!(number(time, "from_s") >= 600.0 && number(time, "to_s") <= 1_800.0, "{time}");
+        assert_eq!(number(time, "speed"), 1.0);
+    }
+    let worst = times.iter().filter(|time| (number(time, "failing") - 0.25).abs() < 1e-3);
+    let ends = worst.map(|time| (number(time, "from_s"), number(time, "to_s")));
+    assert_eq!(ends.collect::<Vec<_>>(), [(1_200.0, 1_800.0)]);
+
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).expect("it was written");
+    let html = read("r.html");
+    assert!(html.contains("openai-gpt-4o: up to 25 % of its attempts fail"));
+    assert!(html.contains("–0:30 21 to 25 % fail; beyond what fails in ordinary times."), "{html}");
+    assert!(html.matches("class=\"strip\"").count() == 2, "below success and attempts");
+    let svg = read("p.svg");
+    assert!(
+        svg.starts_with("<svg") && svg.contains("openai-gpt-4o: up to 25 % of its attempts fail")
+    );
 }
 
 #[test]

@@ -38,6 +38,9 @@ pub(in crate::cli) struct WhatIfArgs {
     /// Write a report to read, send and print: .html (one file with charts) or .md.
     #[arg(long, value_name = "FILE")]
     pub(in crate::cli) report: Option<PathBuf>,
+    /// Draw success, its change and attempts over time, with when targets were bad: .svg or .png.
+    #[arg(long, value_name = "FILE")]
+    pub(in crate::cli) plot: Option<PathBuf>,
     /// Shape of the report.
     #[arg(long, value_enum, default_value_t = WhatIfFormat::Text)]
     pub(in crate::cli) format: WhatIfFormat,

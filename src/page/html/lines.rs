@@ -45,6 +45,7 @@ pub(super) fn chart(m: &mut Markup, page: &Page, chart: &LineChart, ids: &mut Id
     grid(m, chart, &y);
     drawing(m, page, chart, &y, &height);
     m.close("svg");
+    strips(m, chart);
     x_axis(m, &chart.x);
     m.close("div");
     m.close("div");
@@ -117,6 +118,28 @@ fn shade(m: &mut Markup, shade: &Shade, (from, to): (f64, f64)) {
             ("opacity", &short(shade.depth, 3)),
         ],
     );
+}
+
+/// What was on when, one below the other.
+fn strips(m: &mut Markup, chart: &LineChart) {
+    let span = time_span(&chart.x);
+    for strip in &chart.strips {
+        m.element("p", &[("class", "strip-label")], &strip.label);
+        let view = format!("0 0 {SIDE} 1");
+        m.open(
+            "svg",
+            &[
+                ("class", "strip"),
+                ("viewBox", &view),
+                ("preserveAspectRatio", "none"),
+                ("width", "100%"),
+                ("height", "7"),
+                ("aria-hidden", "true"),
+            ],
+        );
+        strip.shades.iter().for_each(|s| shade(m, s, span));
+        m.close("svg");
+    }
 }
 
 /// Where lines have their values, in the drawing's space.

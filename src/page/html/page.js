@@ -96,6 +96,7 @@
     chart.grid = chart.ink.querySelector(".grid");
     chart.left = chart.figure.querySelector(".y-axis");
     chart.below = chart.plot.querySelector(".x-axis");
+    chart.strips = all(".strip", chart.plot);
     chart.height = chart.ink.height.baseVal.value;
     chart.cursor = chart.ink.appendChild(draw("line", { class: "cursor", y1: 0, y2: chart.height, visibility: "hidden" }));
     const { from, step, n } = chart.data;
@@ -131,6 +132,7 @@
     const margin = ((bottom - top) * MARGIN) / SIDE;
     const view = [left, top - margin, right - left, bottom - top + 2 * margin];
     chart.view.setAttribute("viewBox", view.join(" "));
+    chart.strips.forEach((strip) => strip.setAttribute("viewBox", [left, 0, right - left, 1].join(" ")));
     chart.pixel = (v) => ((down(v) - view[1]) / view[3]) * chart.height;
     if (!y.log) {
       const step = roundStep((hi - lo) / 4);

@@ -8,6 +8,7 @@ mod shades;
 mod summary;
 mod tables;
 
+pub(crate) use requests::courses;
 pub use requests::striking_requests;
 
 use super::{Latencies, Report, VERSION};

@@ -140,7 +140,8 @@ fn chart(
     lines: Vec<Line>,
 ) -> LineChart {
     let shades: Vec<Shade> = shades(report, steps.seconds());
-    LineChart { title: title.into(), about: about.into(), x: steps.x(), y, lines, shades }
+    let (title, about) = (title.into(), about.into());
+    LineChart { title, about, x: steps.x(), y, lines, shades, strips: Vec::new() }
 }
 
 fn success(report: &Report<'_>, steps: &Steps) -> LineChart {

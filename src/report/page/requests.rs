@@ -52,29 +52,34 @@ pub(super) fn section(requests: &[(String, Explanation)]) -> Option<Section> {
             .into(),
     )];
     for (why, told) in requests {
-        let longest = told.lives.iter().map(|life| since(life, life.row.closed));
-        let length = longest.fold(0.0, f64::max);
-        let lives = told.lives.iter().map(|life| Block::Course(course(told, life, length)));
         blocks.push(Block::Text(format!("{why}: `--request {}`", told.request)));
-        blocks.push(Block::Beside(lives.collect()));
+        blocks.push(Block::Beside(courses(told, true).into_iter().map(Block::Course).collect()));
     }
     Some(Section::new("Requests worth a look", blocks))
 }
 
-fn course(told: &Explanation, life: &Told, length: f64) -> Course {
+/// A request's attempts over time under each of its policies, on the same scale; with what they cost where
+/// prices are known.
+pub(crate) fn courses(told: &Explanation, priced: bool) -> Vec<Course> {
+    let longest = told.lives.iter().map(|life| since(life, life.row.closed));
+    let length = longest.fold(0.0, f64::max);
+    told.lives.iter().map(|life| course(told, life, length, priced)).collect()
+}
+
+fn course(told: &Explanation, life: &Told, length: f64, priced: bool) -> Course {
     let row = &life.row;
     let attempts = match row.result.attempts {
         1 => "1 attempt".into(),
         n => format!("{n} attempts"),
     };
+    let cost = if priced { format!(", {}", row.cost) } else { String::new() };
     let lane = |attempt: &AttemptRow| lane(life, attempt);
     Course {
         title: format!("Request {} under {}", told.request, life.policy),
         about: format!(
-            "{} after {:.2} s, {attempts}, {}.",
+            "{} after {:.2} s, {attempts}{cost}.",
             row.result.outcome.name(),
             since(life, row.closed),
-            row.cost,
         ),
         length,
         lanes: life.attempts.iter().map(lane).collect(),

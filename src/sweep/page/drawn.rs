@@ -169,6 +169,7 @@ impl Summary {
                 bands: numbers.iter().map(|(_, bin)| band(bin)).collect(),
             }],
             shades: Vec::new(),
+            strips: Vec::new(),
         })
     }
 }

@@ -1,12 +1,13 @@
 //! Charts: success and attempts over time, and each policy's measures with their intervals.
 
+use super::shades::{shades, strips};
 use crate::page::{self, Axis, Block, DotChart, DotPanel, DotRow, Line, LineChart, Section, X};
 use crate::whatif::course::InTime;
 use crate::whatif::figures::Unit;
 use crate::whatif::finding::WhatIf;
 use crate::whatif::policy::PolicyFinding;
 use crate::whatif::sections;
-use crate::whatif::value::Interval;
+use crate::whatif::value::{Difference, Interval};
 use crate::whatif::words::{difference, figure, unit_of};
 
 /// Points of a line, at most; where there would be more, several intervals make one.
@@ -36,6 +37,7 @@ pub(super) fn over_time(found: &WhatIf) -> Section {
             Some(sent / intervals.len() as f64)
         })
     });
+    let (shades, strips) = (shades(found), strips(found));
     let chart = |title: &str, about: &str, y: Axis, lines: Vec<Line>| LineChart {
         title: title.into(),
         about: about.into(),
@@ -46,7 +48,8 @@ pub(super) fn over_time(found: &WhatIf) -> Section {
         },
         y,
         lines,
-        shades: Vec::new(),
+        shades: shades.clone(),
+        strips: strips.clone(),
     };
     let lived = match found.believed {
         Some(_) => " The log is one course of luck: it scatters more than they do.",
@@ -59,7 +62,15 @@ pub(super) fn over_time(found: &WhatIf) -> Section {
     );
     let answered = Axis::new("answered", page::Unit::Percent);
     let attempts = Axis::new("attempts", page::Unit::Number);
-    let charts = vec![
+    let shaded = match found.bad_times.as_slice() {
+        [] => "",
+        _ => {
+            " Shaded: when attempts fail more than in ordinary times, or take longer, at any target (behind) and at \
+             each (below), the darker the more; the list below says when."
+        }
+    };
+    let about = about + shaded;
+    let mut charts = vec![
         Block::Lines(chart("Success", &about, answered, success)),
         Block::Lines(chart(
             "Attempts",
@@ -68,7 +79,44 @@ pub(super) fn over_time(found: &WhatIf) -> Section {
             sent.collect(),
         )),
     ];
+    charts.insert(1, Block::Lines(changes(found)));
+    if let Some(told) = sections::bad_times(found) {
+        charts.push(Block::Folded(told.title.clone(), super::blocks(&told, "")));
+    }
+    let told = sections::in_time(found);
+    charts.push(Block::Folded(
+        "Success and its change, with intervals".into(),
+        super::blocks(&told, &told.title),
+    ));
     Section::new("Over time", charts)
+}
+
+/// What changes over time, in stretches long enough for an interval.
+fn changes(found: &WhatIf) -> LineChart {
+    let from = found.stretches.first().map_or(0.0, |stretch| stretch.from_s);
+    let step = found.stretches.first().map_or(1.0, |stretch| stretch.to_s - stretch.from_s);
+    let line = |of: usize| {
+        let changes = || found.stretches.iter().map(move |s| s.success[of].change.as_ref());
+        let points = |difference: f64| 100.0 * difference;
+        let band = |of: &Difference| of.ci95.map(|ci95| (points(ci95.low), points(ci95.high)));
+        Line {
+            of,
+            values: changes().map(|change| change?.difference.map(points)).collect(),
+            bands: changes().map(|change| band(change?)).collect(),
+        }
+    };
+    LineChart {
+        title: "Change of success".into(),
+        about: format!(
+            "Against `{}`, in percentage points, with 95 % intervals: the same requests, weather and luck.",
+            found.policies[0].name
+        ),
+        x: X::Time { from, step, count: found.stretches.len() },
+        y: Axis::signed("change (pp)", page::Unit::Number),
+        lines: (1..found.policies.len()).map(line).collect(),
+        shades: shades(found),
+        strips: Vec::new(),
+    }
 }
 
 pub(super) fn by_policy(found: &WhatIf) -> Section {

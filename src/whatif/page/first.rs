@@ -7,9 +7,9 @@ use crate::whatif::figures::Unit;
 use crate::whatif::finding::WhatIf;
 use crate::whatif::left_out;
 use crate::whatif::policy::PolicyFinding;
-use crate::whatif::sections::{instead, intervals, of_fewer, reproduced, unheld};
+use crate::whatif::sections::{briefly, intervals, of_fewer, reproduced, unheld};
 use crate::whatif::value::{Difference, Figure};
-use crate::whatif::words::{bill, clear, difference, figure, requests, unit_of};
+use crate::whatif::words::{bill, clear, difference, figure, unit_of};
 
 pub(super) fn title(found: &WhatIf) -> String {
     let timeline = found.timeline.as_ref().map_or(&found.scenario, |timeline| &timeline.name);
@@ -37,54 +37,53 @@ pub(super) fn asked(found: &WhatIf) -> String {
     format!("{log}What would {others} have answered, how late, and for how much?")
 }
 
-/// Whether the log is reproduced goes first.
+/// Whether the log is reproduced goes first; the figures below it have the rest.
 pub(super) fn answer(found: &WhatIf) -> String {
-    let sentences =
-        reproduced(found).or(unheld(found)).into_iter().chain([instead(found, candidate(found))]);
+    let sentences = reproduced(found).or(unheld(found)).into_iter().chain([briefly(found)]);
     sentences.collect::<Vec<_>>().join(" ")
 }
 
-/// The other policy that the first screen shows: the one that answers most.
-fn candidate(found: &WhatIf) -> usize {
-    let success = |at: usize| found.policies[at].figures[0].value.unwrap_or(0.0);
-    let others = 1..found.policies.len();
-    others
-        .max_by(|&a, &b| success(a).total_cmp(&success(b)).then(b.cmp(&a)))
-        .expect("another policy is asked about")
-}
-
 pub(super) fn figures(found: &WhatIf) -> Vec<KeyFigure> {
-    let (first, other) = (&found.policies[0], &found.policies[candidate(found)]);
+    let (first, other) = (&found.policies[0], &found.policies[found.candidate]);
     let mut figures: Vec<KeyFigure> = reproduction(found).into_iter().collect();
     figures.push(compared("requests answered", first, other, 0, true));
     let more = tone(&other.differences[0], true);
-    figures.push(KeyFigure {
+    figures.extend(other.moved.as_ref().map(|moved| KeyFigure {
         label: "requests saved".into(),
-        value: requests(other.saved),
-        note: format!("{} lost, against {}, in one world", requests(other.lost), first.name),
+        value: figure(&moved.saved, Unit::Count),
+        note: format!(
+            "{} lost, against {}, in one world",
+            figure(&moved.lost, Unit::Count),
+            first.name
+        ),
         tone: more,
-    });
-    let cost = position(first, "cost_per_1k");
+    }));
     figures.push(KeyFigure {
         label: "the bill".into(),
-        value: bill(other.bill),
-        note: match first.bill {
-            None => "a target's prices are not in the log: write them into its card".into(),
-            Some(_) => format!(
-                "{}: {}; per 1,000 requests {}",
+        value: bill(&other.bill.figure),
+        note: match first.bill.figure.missing.or(other.bill.figure.missing) {
+            Some(_) => "a target's prices are not in the log: write them into its card".into(),
+            None => format!(
+                "{}: {}; {}",
                 first.name,
-                bill(first.bill),
-                change(&other.differences[cost])
+                bill(&first.bill.figure),
+                other.bill.change.as_ref().map_or(String::new(), change)
             ),
         },
-        tone: tone(&other.differences[cost], false),
+        tone: other.bill.change.as_ref().map_or(Tone::Plain, |change| tone(change, false)),
     });
-    let impact = |of: &PolicyFinding| figure(&of.impact_minutes, Unit::Count);
+    let impact = |of: &PolicyFinding| figure(&of.impact_minutes.figure, Unit::Count);
+    let fewer = other.impact_minutes.change.as_ref();
     figures.push(KeyFigure {
         label: "minutes of impact".into(),
         value: impact(other),
-        note: format!("{}: {}; with fewer than 99 % answered", first.name, impact(first)),
-        tone: Tone::Plain,
+        note: format!(
+            "{}: {}; {}; with fewer than 99 % answered",
+            first.name,
+            impact(first),
+            fewer.map_or(String::new(), change)
+        ),
+        tone: fewer.map_or(Tone::Plain, |change| tone(change, false)),
     });
     figures.extend(latency(first, other));
     figures

@@ -3,6 +3,9 @@
 
 mod drawn;
 mod first;
+mod shades;
+
+pub(super) use shades::{shades, strips};
 
 use super::finding::WhatIf;
 use super::left_out;
@@ -34,10 +37,8 @@ impl WhatIf {
 
 fn body(found: &WhatIf) -> Vec<Section> {
     let mut all = Vec::new();
-    if found.policies.len() > 2 {
-        let each = (1..found.policies.len()).map(|i| sections::instead(found, i));
-        all.push(Section::new("Policy by policy", vec![Block::List(each.collect())]));
-    }
+    let each = (1..found.policies.len()).map(|i| sections::instead(found, i));
+    all.push(Section::new("Policy by policy", vec![Block::List(each.collect())]));
     all.extend(sections::believed(found).map(|told| {
         let blocks = blocks(&told, "The log against the simulation, figure by figure");
         Section::new("Is the log reproduced?", blocks)
@@ -46,12 +47,12 @@ fn body(found: &WhatIf) -> Vec<Section> {
     all.push(drawn::over_time(found));
     all.push(drawn::by_policy(found));
     let rest = [
-        (sections::by_class(found), "Success and its change"),
+        (sections::by_class(found, Some(sections::FIRST)), "What each policy does in each class"),
         (Some(sections::targets(found)), "Attempts, failures and bills, in one world"),
         (sections::sensitivity(found), "Success, were it otherwise"),
     ];
     let rest = rest.into_iter().filter_map(|(told, caption)| Some(titled(told?, caption)));
-    all.extend(rest);
+    all.extend(rest.map(|section| with_all_measures(found, section)));
     all.extend(worth_a_look(found));
     all.extend(left_out::section(found).map(|told| titled(told, "")));
     all.extend(sections::not_identified(found).map(|told| titled(told, "")));
@@ -62,6 +63,15 @@ fn body(found: &WhatIf) -> Vec<Section> {
 fn titled(told: Told, caption: &str) -> Section {
     let blocks = blocks(&told, caption);
     Section::new(told.title, blocks)
+}
+
+/// The section on route classes has all measures, too, folded away.
+fn with_all_measures(found: &WhatIf, mut section: Section) -> Section {
+    let all = sections::by_class(found, None).filter(|all| all.title == section.title);
+    section
+        .blocks
+        .extend(all.map(|all| Block::Folded("All measures".into(), blocks(&all, &all.title))));
+    section
 }
 
 /// What a section of the other reports says below its heading, with this above its table.
@@ -113,22 +123,22 @@ fn recommended(found: &WhatIf) -> Section {
     Section::new(title, blocks)
 }
 
-/// The requests worth a look, as they are told elsewhere.
+/// The requests worth a look: their attempts over time, and step by step.
 fn worth_a_look(found: &WhatIf) -> Option<Section> {
-    let [first, .., last] = found.policies.as_slice() else { return None };
     if found.stories.is_empty() {
         return None;
     }
-    let text = format!(
+    let (first, other) = (&found.policies[0], &found.policies[found.candidate]);
+    let mut blocks = vec![Block::Text(format!(
         "Of the first world, under `{}` and under `{}`: the same request, weather and luck.",
-        first.name, last.name
-    );
-    let folded = |story: &Story| {
-        let title = format!("Request {}: {}", story.request, story.why);
-        Block::Folded(title, vec![Block::Code(String::new(), story.told.clone())])
-    };
-    let stories = found.stories.iter().map(folded);
-    let blocks = [Block::Text(text)].into_iter().chain(stories).collect();
+        first.name, other.name
+    ))];
+    for Story { request, why, told, courses } in &found.stories {
+        blocks.push(Block::Text(format!("Request {request}: {why}.")));
+        blocks.push(Block::Beside(courses.iter().cloned().map(Block::Course).collect()));
+        let steps = vec![Block::Code(String::new(), told.clone())];
+        blocks.push(Block::Folded(format!("Request {request} step by step"), steps));
+    }
     Some(Section::new("Requests worth a look", blocks))
 }
 

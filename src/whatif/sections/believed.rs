@@ -32,8 +32,7 @@ pub(in crate::whatif) fn reproduced(found: &WhatIf) -> Option<String> {
     Some(match slight.is_empty() {
         true => format!(
             "Simulated in the fitted world, `{first}` does what the log says: every figure is within sampling \
-             error{}{beside}.",
-            loosely(believed)
+             error{beside}."
         ),
         false => format!(
             "Simulated in the fitted world, `{first}` does what the log says, to within what is tolerated \
@@ -42,18 +41,16 @@ pub(in crate::whatif) fn reproduced(found: &WhatIf) -> Option<String> {
     })
 }
 
-/// That figures are within a sampling error of more than is tolerated; nothing where none is.
-fn loosely(believed: &Believed) -> String {
+/// Figures of which sampling error alone is more than what is tolerated; nothing where there are none.
+fn loose(believed: &Believed) -> Option<String> {
     let loose = believed.checks.iter().filter(|check| check.loose());
     let names: Vec<&str> = loose.map(|check| check.name.as_str()).collect();
-    if names.is_empty() {
-        return String::new();
-    }
-    format!(
-        " (which for {} is more than what is tolerated, {}: the log is short)",
-        names.join(", "),
-        believed.tolerance.words()
-    )
+    (!names.is_empty()).then(|| {
+        format!(
+            "Sampling error alone is more than that for {}: the log tells too little to hold them as closely.",
+            names.join(", ")
+        )
+    })
 }
 
 /// How many of several checks of a kind are outside their range; nothing where none is.
@@ -98,21 +95,23 @@ pub(in crate::whatif) fn believed(found: &WhatIf) -> Option<Section> {
     worst.sort_unstable();
     rows.extend(worst.iter().map(|&at| row(off[at])));
     let all = believed.intervals.len();
+    let mut sentences = vec![
+        format!(
+            "Success by interval: {} of {all} {} outside; by chance alone about {:.0} would be.",
+            off.len(),
+            if off.len() == 1 { "is" } else { "are" },
+            (all as f64 * 0.05).ceil()
+        ),
+        format!(
+            "What is tolerated: {}. What is off by more than sampling error and by more than that is not \
+             reproduced.",
+            believed.tolerance.words()
+        ),
+    ];
+    sentences.extend(loose(believed));
     Some(Section {
         title: format!("Believe it? `{}` in the log and simulated", found.policies[0].name),
-        sentences: vec![
-            format!(
-                "Success by interval: {} of {all} {} outside; by chance alone about {:.0} would be.",
-                off.len(),
-                if off.len() == 1 { "is" } else { "are" },
-                (all as f64 * 0.05).ceil()
-            ),
-            format!(
-                "What is tolerated: {}. What is off by more than sampling error and by more than that is not \
-                 reproduced.",
-                believed.tolerance.words()
-            ),
-        ],
+        sentences,
         table: Some(Table {
             head: ["", "log", "simulated", "95 % of courses", ""].map(str::to_owned).to_vec(),
             rows,

@@ -5,7 +5,7 @@ use crate::whatif::figures::Unit;
 use crate::whatif::finding::WhatIf;
 use crate::whatif::otherwise::{Sensitivity, leaders};
 use crate::whatif::story::Story;
-use crate::whatif::words::plain;
+use crate::whatif::words::{difference, plain};
 
 pub(in crate::whatif) fn sensitivity(found: &WhatIf) -> Option<Section> {
     if found.sensitivity.is_empty() {
@@ -15,7 +15,15 @@ pub(in crate::whatif) fn sensitivity(found: &WhatIf) -> Option<Section> {
     head.extend(found.policies.iter().map(|policy| policy.name.clone()));
     head.push("who answers most".into());
     let rows = found.sensitivity.iter().map(|case| {
-        let cells = case.success.iter().map(|success| plain(*success, Unit::Share));
+        let cell = |(at, success): (usize, &Option<f64>)| {
+            let change = at.checked_sub(1).and_then(|at| case.changes.get(at));
+            let change = change.filter(|change| change.difference.is_some());
+            let change = change.map_or(String::new(), |change| {
+                format!(" ({})", difference(change.difference, change.ci95, Unit::Share))
+            });
+            format!("{}{change}", plain(*success, Unit::Share))
+        };
+        let cells = case.success.iter().enumerate().map(cell);
         [case.what.clone()].into_iter().chain(cells).chain([leads(found, case)]).collect()
     });
     Some(Section {

@@ -9,9 +9,9 @@ mod summary;
 
 pub(super) use believed::{believed, reproduced};
 pub(super) use elsewhere::{recommended, sensitivity};
-pub(super) use measures::{by_class, changes, policies, targets};
-pub(super) use over_time::weighted;
-pub(super) use summary::{instead, intervals, of_fewer, unheld};
+pub(super) use measures::{FIRST, by_class, changes, policies, targets};
+pub(super) use over_time::{bad_times, in_time, weighted};
+pub(super) use summary::{briefly, instead, intervals, of_fewer, unheld};
 
 use super::finding::WhatIf;
 use super::left_out;
@@ -39,8 +39,9 @@ pub(super) fn sections(found: &WhatIf) -> Vec<Section> {
     all.extend(believed(found));
     all.push(policies(found));
     all.extend((1..found.policies.len()).map(|i| changes(found, i)));
-    all.push(over_time::in_time(found));
-    all.extend(by_class(found));
+    all.push(in_time(found));
+    all.extend(bad_times(found));
+    all.extend(by_class(found, Some(FIRST)));
     all.push(targets(found));
     all.extend(sensitivity(found));
     all.extend(elsewhere::stories(found));

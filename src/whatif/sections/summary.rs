@@ -5,7 +5,8 @@ use super::believed::reproduced;
 use crate::whatif::figures::Unit;
 use crate::whatif::finding::{Logged, WhatIf};
 use crate::whatif::policy::PolicyFinding;
-use crate::whatif::words::{clear, difference, figure, plain, requests};
+use crate::whatif::value::Figure;
+use crate::whatif::words::{change, clear, difference, figure};
 
 /// The answer in a few sentences; that it does not reproduce goes first.
 pub(super) fn summary(found: &WhatIf) -> Section {
@@ -37,29 +38,62 @@ pub(in crate::whatif) fn instead(found: &WhatIf, i: usize) -> String {
     let (first, policy) = (&found.policies[0], &found.policies[i]);
     let success = &policy.differences[0];
     format!(
-        "`{}` instead of `{}`: {} answered ({}); {} requests saved, {} lost; {}; {} minutes of impact instead of {}.",
+        "`{}` instead of `{}`: {} answered ({}); {}; {}; {}.",
         policy.name,
         first.name,
         difference(success.difference, success.ci95, Unit::Share),
         clear(success),
-        requests(policy.saved),
-        requests(policy.lost),
-        costs(first, policy),
-        figure(&policy.impact_minutes, Unit::Count),
-        figure(&first.impact_minutes, Unit::Count),
+        moved(policy),
+        costs(policy),
+        impact(first, policy),
     )
 }
 
-fn costs(first: &PolicyFinding, policy: &PolicyFinding) -> String {
-    match first.bill.zip(policy.bill).map(|(first, own)| own - first) {
+/// The same of the policy that answers most, in a few words.
+pub(in crate::whatif) fn briefly(found: &WhatIf) -> String {
+    let (first, policy) = (&found.policies[0], &found.policies[found.candidate]);
+    let success = &policy.differences[0];
+    let more = success.difference.unwrap_or(0.0) >= 0.0;
+    let size = difference(success.difference, success.ci95, Unit::Share);
+    format!(
+        "`{}` in place of `{}` answers {} {} ({}).",
+        policy.name,
+        first.name,
+        size.trim_start_matches(['+', '-']),
+        if more { "more" } else { "less" },
+        clear(success)
+    )
+}
+
+/// Requests saved and lost.
+pub(in crate::whatif) fn moved(policy: &PolicyFinding) -> String {
+    policy.moved.as_ref().map_or(String::new(), |moved| {
+        let count = |of: &Figure| figure(of, Unit::Count);
+        format!("{} requests saved, {} lost", count(&moved.saved), count(&moved.lost))
+    })
+}
+
+fn costs(policy: &PolicyFinding) -> String {
+    let Some(change) = &policy.bill.change else { return String::new() };
+    match change.difference {
         None => "what it costs is not told".into(),
         Some(0.0) => "the bill is the same".into(),
-        Some(more) => format!(
-            "the bill {} {}",
-            if more < 0.0 { "falls by" } else { "rises by" },
-            plain(Some(more.abs()), Unit::Dollars)
-        ),
+        Some(more) => {
+            let verb = if more < 0.0 { "falls by" } else { "rises by" };
+            let size = difference(Some(more), change.ci95, Unit::Dollars);
+            format!("the bill {verb} {} ({})", size.trim_start_matches(['+', '-']), clear(change))
+        }
     }
+}
+
+fn impact(first: &PolicyFinding, policy: &PolicyFinding) -> String {
+    let minutes = |of: &PolicyFinding| figure(&of.impact_minutes.figure, Unit::Count);
+    format!(
+        "{} minutes of impact instead of {} ({})",
+        minutes(policy),
+        minutes(first),
+        change(&policy.impact_minutes, Unit::Count)
+    )
 }
 
 /// What the intervals are made of.
