@@ -102,6 +102,7 @@ impl AtTarget {
             minute.outcomes.clear();
             (minute.again, minute.let_in, minute.refused) = ([0, 0], [0, 0], 0);
         }
+        self.tries.clear();
         self.totals.attempts = 0;
     }
 

@@ -10,6 +10,7 @@ use super::cells::Cells;
 use super::counted::FromCounters;
 use super::lived::Lived;
 use super::regression::Moments;
+use super::tries::Tries;
 use crate::log::{Attempt, End, Request};
 
 /// A minute in µs.
@@ -65,6 +66,7 @@ pub(super) struct AtTarget {
     pub(super) minutes: BTreeMap<u64, Minute>,
     /// By block of minutes.
     pub(super) blocks: BTreeMap<u64, Block>,
+    pub(super) tries: Tries,
     pub(super) totals: Totals,
 }
 
@@ -228,6 +230,7 @@ impl Evidence {
         for class in &mut self.classes {
             class.asks.sort_by_key(|ask| ask.at_us);
         }
+        self.targets.iter_mut().for_each(|target| target.tries.sort());
         self.lived.finish();
     }
 }
@@ -311,6 +314,7 @@ impl AtTarget {
             let length = minute.outcomes.len().max(outcome + 1);
             minute.outcomes.resize(length, 0);
             minute.outcomes[outcome] += 1;
+            self.tries.add(attempt.sent_us, outcome);
         }
         if again && (good || of_target) {
             minute.again[0] += 1;

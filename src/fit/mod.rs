@@ -16,6 +16,7 @@ mod counted;
 mod evidence;
 pub(crate) mod files;
 pub(crate) mod flow;
+mod hidden;
 mod left_out;
 mod lived;
 mod parameters;
@@ -28,6 +29,7 @@ mod said;
 mod segments;
 mod stick;
 mod survival;
+mod tries;
 mod weather;
 
 use std::collections::BTreeSet;
@@ -44,6 +46,7 @@ pub use stick::StickFit;
 use crate::log::{AfterAnswer, Format, Read, Shows, TargetName};
 use crate::record::{IntervalTotals, RunTotals};
 use evidence::{Ask, MINUTE_US};
+use hidden::{Demand, Spell, Stretch};
 use parameters::Parameters;
 use phases::Phases;
 use price::PriceFit;
@@ -97,8 +100,8 @@ struct TargetFit {
     in_phases: Vec<phases::InPhase>,
     /// Busiest minute: attempts in flight on average.
     busiest: f64,
-    /// Minutes with hardly an attempt, of all between its first and its last; none where that is rare.
-    hidden: Option<(u64, u64)>,
+    /// Where it was hardly asked right after failing.
+    spells: Vec<Spell>,
     /// Attempts refused for their rate, and the attempts and tokens of the busiest minute.
     refused: u64,
     most_let_in: [u64; 2],
@@ -147,13 +150,6 @@ impl Fit {
         let mut used = BTreeSet::new();
         let names: Vec<String> =
             read.names.targets.iter().map(|t| plain_name(&t.name, &mut used)).collect();
-        let mut targets: Vec<TargetFit> = (names.iter().zip(&read.names.targets).enumerate())
-            .filter(|(position, _)| {
-                evidence.targets.get(*position).is_some_and(|t| t.totals.attempts > 0)
-            })
-            .map(|(position, (name, names))| TargetFit::of(name, position, names, evidence, &clock))
-            .collect();
-        targets.sort_by(|a, b| a.name.cmp(&b.name));
         let mut used = BTreeSet::new();
         let class_names: Vec<String> =
             read.names.classes.iter().map(|c| plain_name(c, &mut used)).collect();
@@ -167,6 +163,26 @@ impl Fit {
             .map(|(position, name)| ClassFit::of(name, position, evidence, &names, &clock))
             .collect();
         classes.sort_by(|a, b| a.name.cmp(&b.name));
+        let asks = evidence.classes.iter().flat_map(|class| &class.asks);
+        let demand = Demand::of(asks.map(|ask| ask.at_us).collect());
+        let mut targets: Vec<TargetFit> = (names.iter().zip(&read.names.targets).enumerate())
+            .filter(|(position, _)| {
+                evidence.targets.get(*position).is_some_and(|t| t.totals.attempts > 0)
+            })
+            .map(|(position, (name, names))| {
+                let first = |class: &ClassFit| {
+                    class.roles.groups.first().is_some_and(|group| group.contains(name))
+                };
+                let tries = &evidence.targets[position].tries;
+                // Who stands in is asked when others fail: that it is not asked tells nothing of it.
+                let spells = match classes.iter().any(first) {
+                    true => hidden::spells(tries, &demand),
+                    false => Vec::new(),
+                };
+                TargetFit::of(name, position, names, evidence, spells, &clock)
+            })
+            .collect();
+        targets.sort_by(|a, b| a.name.cmp(&b.name));
         let interval_us = length * MINUTE_US;
         let lived = lived(evidence, &classes, &targets, &clock, interval_us);
         Fit {
@@ -240,12 +256,14 @@ impl TargetFit {
         position: usize,
         names: &TargetName,
         evidence: &Evidence,
+        spells: Vec<Spell>,
         clock: &Clock,
     ) -> TargetFit {
         let target = &evidence.targets[position];
-        let phases = Phases::of(target);
+        let phases = Phases::of(target, &spells);
         let counts = phases.as_counted(target);
-        let parameters = parameters::estimate(name, target, &phases, &counts, clock);
+        let hidden: Vec<Stretch> = spells.iter().flat_map(Spell::taken).collect();
+        let parameters = parameters::estimate(name, target, &phases, &counts, &hidden, clock);
         let busiest = target.minutes.values().map(|minute| minute.busy_us).max().unwrap_or(0);
         TargetFit {
             name: name.to_owned(),
@@ -256,7 +274,7 @@ impl TargetFit {
             in_phases: counts.phases,
             price: PriceFit::of(&target.totals),
             busiest: busiest as f64 / MINUTE_US as f64,
-            hidden: hidden(target),
+            spells,
             refused: target.minutes.values().map(|minute| minute.refused).sum(),
             most_let_in: [0, 1].map(|of| {
                 target.minutes.values().map(|minute| minute.let_in[of]).max().unwrap_or(0)
@@ -266,19 +284,6 @@ impl TargetFit {
             streamed: target.totals.streamed,
         }
     }
-}
-
-/// Minutes in which a target got less than a tenth of its usual attempts, of those between its first and
-/// its last; none where they are fewer than one in a hundred, or it is hardly used at all.
-fn hidden(target: &evidence::AtTarget) -> Option<(u64, u64)> {
-    let first = *target.minutes.first_key_value()?.0;
-    let all = target.minutes.last_key_value()?.0 - first + 1;
-    let mut attempts: Vec<u64> = target.minutes.values().map(|m| m.let_in[0] + m.refused).collect();
-    attempts.sort_unstable();
-    let usual = attempts[attempts.len() / 2];
-    let seen = attempts.iter().filter(|&&count| count * 10 >= usual).count() as u64;
-    let hidden = all - seen;
-    (usual >= 20 && hidden * 100 > all).then_some((hidden, all))
 }
 
 impl ClassFit {

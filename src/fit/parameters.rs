@@ -7,6 +7,7 @@ use windtunnel_policy::{Duration, Share};
 
 use super::cells::Cells;
 use super::evidence::{AtTarget, Block};
+use super::hidden::Stretch;
 use super::phases::{Counts, InPhase, Phases, pooled};
 use super::regression::Moments;
 use super::stick::{self, StickFit};
@@ -57,6 +58,7 @@ pub(super) fn estimate(
     target: &AtTarget,
     phases: &Phases,
     counts: &Counts,
+    hidden: &[Stretch],
     clock: &Clock,
 ) -> Parameters {
     let slower = slower(&counts.phases);
@@ -125,7 +127,7 @@ pub(super) fn estimate(
         stick: Some(sticks),
     };
     let weather =
-        weather::of(name, target, phases, counts, &ordinary, &base, &slower, sticks, clock);
+        weather::of(name, target, phases, counts, hidden, &ordinary, &base, &slower, sticks, clock);
     let samples = Samples { ordinary: base.attempts() as u64, ..samples };
     Parameters { latency, failures, weather, stick, first, ordinary, slower, samples }
 }

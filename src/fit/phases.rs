@@ -1,7 +1,8 @@
 //! A target's time cut into phases, and what was counted in each.
 
 use super::cells::Cells;
-use super::evidence::{AtTarget, BLOCK};
+use super::evidence::{AtTarget, BLOCK, MINUTE_US};
+use super::hidden::Spell;
 use super::segments::{Counted, cuts};
 
 /// A stretch of time in which a target behaved alike.
@@ -50,8 +51,8 @@ pub(super) struct Counts {
 }
 
 impl Phases {
-    /// Cuts the time of a target.
-    pub(super) fn of(target: &AtTarget) -> Phases {
+    /// Cuts the time of a target that was hardly asked in these spells.
+    pub(super) fn of(target: &AtTarget, spells: &[Spell]) -> Phases {
         let kinds = target.kinds.len() + 1;
         let series: Vec<Counted> = target
             .minutes
@@ -75,12 +76,13 @@ impl Phases {
             },
         );
         let mut all = Phases { phases: phases.collect(), penalty, blackouts: Vec::new() };
-        all.blackouts = all.blackouts_of(target);
+        all.blackouts = all.blackouts_of(target, spells);
         all
     }
 
-    /// Minutes whose attempts all failed, so many that their phase would hardly ever show one.
-    fn blackouts_of(&self, target: &AtTarget) -> Vec<u64> {
+    /// Minutes whose attempts all failed, so many that their phase would hardly ever show one. Those of
+    /// which little was seen are no such minutes.
+    fn blackouts_of(&self, target: &AtTarget, spells: &[Spell]) -> Vec<u64> {
         let counts = self.as_counted(target);
         let most = libm::log(target.minutes.len().max(1) as f64 / BY_CHANCE);
         let stands_out = |(&at, minute): (&u64, &super::evidence::Minute)| {
@@ -91,7 +93,9 @@ impl Phases {
             let others = f64::max(phase.attempts() - all as f64, 0.0);
             let rate = (phase.failed() - failed as f64 + 1.0) / (others + 2.0);
             let chance = all as f64 * -libm::log(rate.min(1.0));
-            (all > 0 && failed == all && chance > most).then_some(at)
+            let (from, to) = (at * MINUTE_US, (at + 1) * MINUTE_US);
+            let hidden = || spells.iter().any(|spell| spell.covers(from, to));
+            (all > 0 && failed == all && chance > most && !hidden()).then_some(at)
         };
         target.minutes.iter().filter_map(stands_out).collect()
     }

@@ -6,6 +6,7 @@ use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
 use super::evidence::{AtTarget, BLOCK, Evidence, Minute};
+use super::hidden::Stretch;
 use super::parameters::{self, Parameters};
 use super::phases::Phases;
 use super::{Fit, TargetFit};
@@ -28,10 +29,13 @@ impl Fit {
             let mut draws = stream(seed, Purpose::Refit, owner);
             let target = drawn(&evidence.targets[fit.position], &fit.phases, &mut draws);
             let weights = weights(&target, &mut draws);
-            let phases = Phases::of(&target);
+            let phases = Phases::of(&target, &fit.spells);
             let weight = |block: u64| weights.get(&block).copied().unwrap_or(0);
             let counts = phases.count(&target, weight);
-            let again = parameters::estimate(&fit.name, &target, &phases, &counts, &self.clock);
+            let hidden: Vec<Stretch> =
+                fit.spells.iter().flat_map(|spell| spell.drawn(&mut draws)).collect();
+            let again =
+                parameters::estimate(&fit.name, &target, &phases, &counts, &hidden, &self.clock);
             (fit.name.clone(), again)
         };
         Refit(self.targets.iter().map(one).collect())

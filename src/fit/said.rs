@@ -3,6 +3,7 @@
 use windtunnel_policy::text::escaped;
 
 use super::files::{SLOTS, stamp, us};
+use super::hidden::Spell;
 use super::phases::Phase;
 use super::price::{Told, WELL_EXPLAINED};
 use super::{Fit, TargetFit};
@@ -111,9 +112,13 @@ impl Fit {
                 parameters.stick.tried
             ));
         }
-        if let Some((hidden, all)) = target.hidden {
+        if !target.spells.is_empty() {
+            let lasted: u64 = target.spells.iter().map(Spell::lasts_us).sum();
+            let tries: usize = target.spells.iter().map(Spell::tries).sum();
             said.push(format!(
-                "{name}: in {hidden} of {all} minutes it got less than a tenth of its usual attempts, as behind an open breaker: what it would have answered then is not identified, and the rest of the phase is taken"
+                "{name}: for {:.1} minutes in all, in {}, it was hardly asked right after failing, as behind an open breaker: what it would have answered then is not identified; it is taken from {tries} attempts just before, between and after, and refits vary it",
+                lasted as f64 / 60e6,
+                many(target.spells.len() as u64, "spell")
             ));
         }
         said.push(format!(

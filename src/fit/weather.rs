@@ -4,6 +4,7 @@ use windtunnel_policy::outcome::{FailureClass, Phase as Progress};
 use windtunnel_policy::{Duration, Share};
 
 use super::evidence::{AtTarget, Kind, MINUTE_US};
+use super::hidden::Stretch;
 use super::parameters::share;
 use super::phases::{Counts, InPhase, Phases};
 use crate::scenario::{
@@ -50,28 +51,25 @@ pub(super) fn of(
     target: &AtTarget,
     phases: &Phases,
     counts: &Counts,
+    hidden: &[Stretch],
     ordinary: &[bool],
     base: &InPhase,
     slower: &[f64],
     stick: Stick,
     clock: &Clock,
 ) -> Vec<WeatherSpec> {
-    let excess: Vec<Option<Excess>> = counts
-        .phases
-        .iter()
-        .zip(ordinary)
-        .map(|(phase, ordinary)| if *ordinary { None } else { Excess::of(phase, base) })
-        .collect();
     let spans: Vec<(Duration, Duration)> = spans(phases, clock);
+    let pieces = pieces(&spans, counts, hidden, ordinary, base, clock);
     let mut entries = Vec::new();
-    for run in runs(&excess) {
-        let from = spans[run.start].0;
-        let to = spans[run.end - 1].1;
-        let parts: Vec<&Excess> = excess[run.clone()].iter().flatten().collect();
+    for run in runs(&pieces) {
+        let pieces = &pieces[run];
+        let (from, to) = (pieces[0].from, pieces[pieces.len() - 1].to);
+        let parts: Vec<&Excess> = pieces.iter().filter_map(|piece| piece.excess.as_ref()).collect();
         let peak = parts.iter().map(|part| part.share).fold(0.0, f64::max);
-        let steps = spans[run].iter().zip(&parts);
-        let points =
-            steps.map(|(span, part)| (span.0.saturating_sub(from), share(part.share / peak)));
+        let points = pieces
+            .iter()
+            .zip(&parts)
+            .map(|(piece, part)| (piece.from.saturating_sub(from), share(part.share / peak)));
         let shape = if parts.len() == 1 {
             Shape::Step
         } else {
@@ -179,12 +177,56 @@ impl Excess {
     }
 }
 
-/// Runs of neighbouring phases beyond ordinary times whose mixes are alike.
-fn runs(excess: &[Option<Excess>]) -> Vec<std::ops::Range<usize>> {
+/// A time in which a target behaves alike.
+struct Piece {
+    from: Duration,
+    to: Duration,
+    /// None in ordinary times.
+    excess: Option<Excess>,
+}
+
+/// Phases, with what is taken for hidden times in place of those parts of them.
+fn pieces(
+    spans: &[(Duration, Duration)],
+    counts: &Counts,
+    hidden: &[Stretch],
+    ordinary: &[bool],
+    base: &InPhase,
+    clock: &Clock,
+) -> Vec<Piece> {
+    let since = |us: u64| Duration::from_micros(us.saturating_sub(clock.origin_us));
+    let mut pieces: Vec<Piece> = hidden
+        .iter()
+        .map(|stretch| Piece {
+            from: since(stretch.from_us),
+            to: since(stretch.to_us),
+            excess: Excess::of(&stretch.taken, base),
+        })
+        .collect();
+    let hidden: Vec<(Duration, Duration)> = pieces.iter().map(|p| (p.from, p.to)).collect();
+    for ((&(mut from, to), phase), ordinary) in spans.iter().zip(&counts.phases).zip(ordinary) {
+        let mut seen = |from: Duration, to: Duration| {
+            let excess = if *ordinary { None } else { Excess::of(phase, base) };
+            pieces.push(Piece { from, to, excess });
+        };
+        let start = from;
+        for &(begin, end) in hidden.iter().filter(|(begin, end)| *begin < to && *end > start) {
+            seen(from, begin);
+            from = end;
+        }
+        seen(from, to);
+    }
+    pieces.retain(|piece| piece.from < piece.to);
+    pieces.sort_by_key(|piece| piece.from);
+    pieces
+}
+
+/// Runs of neighbouring pieces beyond ordinary times whose mixes are alike.
+fn runs(pieces: &[Piece]) -> Vec<std::ops::Range<usize>> {
     let mut runs: Vec<std::ops::Range<usize>> = Vec::new();
     let mut sum: Vec<f64> = Vec::new();
-    for (i, part) in excess.iter().enumerate() {
-        let Some(part) = part else { continue };
+    for (i, piece) in pieces.iter().enumerate() {
+        let Some(part) = &piece.excess else { continue };
         let failed: Vec<f64> = part.kinds.iter().map(|kind| kind * part.attempts).collect();
         match runs.last_mut() {
             Some(run) if run.end == i && alike(&sum, &failed) => {

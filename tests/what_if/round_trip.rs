@@ -2,7 +2,7 @@
 //! on: four standard errors, and the width of a cell (1.6 %) for what is read from cells.
 
 use windtunnel::report::RowFormat;
-use windtunnel::scenario::{Effects, Scenario, WeatherSpec, When};
+use windtunnel::scenario::{Effects, Scenario, Shape, WeatherSpec, When};
 use windtunnel_policy::{Duration, Price};
 
 use crate::worlds::{fitted, known, ledger, policy, written};
@@ -95,6 +95,18 @@ fn near(what: &str, found: f64, truth: f64, within: f64) {
     assert!((found - truth).abs() <= within, "{what}: {found} is not within {within} of {truth}");
 }
 
+/// The failing share over all its time: where a breaker was open it may be taken otherwise.
+fn severity(entry: &WeatherSpec) -> f64 {
+    let failures = entry.effects.failures.as_ref().expect("it fails");
+    let peak = failures.share.from.as_f64();
+    let Shape::Course { points, .. } = &entry.shape else { return peak };
+    let (from, to) = window(entry);
+    let starts = points.iter().map(|(at, share)| (at.as_micros() as f64 / 60e6, share.as_f64()));
+    let starts: Vec<(f64, f64)> = starts.chain([(to - from, 0.0)]).collect();
+    let sum: f64 = starts.windows(2).map(|step| (step[1].0 - step[0].0) * step[0].1).sum();
+    peak * sum / (to - from)
+}
+
 #[test]
 fn parameters_are_recovered() {
     let (scenario, requests) = recovered(RowFormat::Csv, false);
@@ -123,7 +135,7 @@ fn parameters_are_recovered() {
     near("onset", from, 10.0, 1.0);
     near("end", to, 25.0, 1.0);
     let Effects { failures: Some(failures), .. } = &incident.effects else { panic!("it fails") };
-    near("severity", failures.share.from.as_f64(), 0.25, 4.0 * (0.25 * 0.75 / 9_000_f64).sqrt());
+    near("severity", severity(incident), 0.25, 4.0 * (0.25 * 0.75 / 9_000_f64).sqrt());
     let weight = |status| {
         let all: u32 = failures.mix.iter().map(|kind| kind.weight).sum();
         let own = failures.mix.iter().find(|kind| kind.status == status).expect("it occurs");
