@@ -7,7 +7,7 @@ use windtunnel_policy::{Money, Price, Share};
 use super::blocks::dist;
 use super::targets::Resolved;
 use crate::input::{InputError, Place, check_name};
-use crate::scenario::{ClassSpec, ContractSpec, JudgedModel, NeedsSpec};
+use crate::scenario::{ClassSpec, ContractSpec, JudgedModel, NeedsSpec, Tokens};
 
 /// What a target promises.
 pub(super) fn contract(
@@ -23,6 +23,7 @@ pub(super) fn contract(
         schema: spec.schema.unwrap_or(0),
         languages: spec.languages.clone(),
         quality: spec.quality,
+        schema_validity: spec.schema_validity,
     })
 }
 
@@ -45,6 +46,9 @@ pub(super) fn needs(spec: Option<&NeedsSpec>, at: &Place<'_>) -> Result<Needs, I
         schema: spec.schema,
         languages: spec.languages.clone(),
         quality_floor: spec.quality_floor,
+        schema_floor: spec.schema_floor,
+        context_tokens: spec.context_tokens.map_or(0, Tokens::get),
+        regions: spec.regions.clone(),
         price_ceiling,
         disclose_substitutes: spec.disclose_substitutes,
     })

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use windtunnel_policy::{Duration, Money, Share};
 
-use super::DistSpec;
+use super::{DistSpec, Tokens};
 
 /// What a target promises, as the product has verified it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -24,6 +24,9 @@ pub struct ContractSpec {
     /// Share of tasks it did, as the product has measured it; absent where nobody has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quality: Option<Share>,
+    /// Share of its answers that kept the schema, as the product has measured it; absent where nobody has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schema_validity: Option<Share>,
 }
 
 /// What a route class needs of every target that serves it, substitutes included. A target that
@@ -45,6 +48,15 @@ pub struct NeedsSpec {
     /// At least this share of tasks done; a target that nobody has measured has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quality_floor: Option<Share>,
+    /// At least this share of answers that keep the schema; a target that nobody has measured has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schema_floor: Option<Share>,
+    /// A context window of this many tokens at least, however short a prompt is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_tokens: Option<Tokens>,
+    /// One of these regions, as where data may not leave them; any where empty.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub regions: Vec<String>,
     /// None of its prices above these.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub price_ceiling: Option<PriceCeiling>,

@@ -19,6 +19,9 @@ pub struct Contract {
     pub languages: Vec<String>,
     /// Share of tasks it did, as the product has measured it; `None` where nobody has.
     pub quality: Option<Share>,
+    /// Share of its answers that kept the schema, as the product has measured it; `None` where nobody
+    /// has.
+    pub schema_validity: Option<Share>,
 }
 
 /// What a route class needs of every target that serves it. Nothing by default.
@@ -32,6 +35,12 @@ pub struct Needs {
     pub languages: Vec<String>,
     /// At least this share of tasks done; a target that nobody has measured has none.
     pub quality_floor: Option<Share>,
+    /// At least this share of answers that keep the schema; a target that nobody has measured has none.
+    pub schema_floor: Option<Share>,
+    /// A context window of this many tokens at least.
+    pub context_tokens: u32,
+    /// One of these regions; any where empty.
+    pub regions: Vec<String>,
     /// None of its prices above these.
     pub price_ceiling: Option<Price>,
     /// Whether the application is told where another model answered than the class's own.
@@ -41,12 +50,19 @@ pub struct Needs {
 impl Needs {
     /// Whether a target has all that is needed.
     pub fn met_by(&self, target: &Target) -> bool {
-        let Contract { name, version, schema, languages, quality } = &target.contract;
+        let Contract { name, version, schema, languages, quality, schema_validity } =
+            &target.contract;
         let price = &target.price;
+        let reaches = |floor: Option<Share>, measured: &Option<Share>| {
+            floor.is_none_or(|floor| measured.is_some_and(|share| share >= floor))
+        };
         self.contract.as_ref().is_none_or(|(needed, least)| name == needed && version >= least)
             && self.schema.is_none_or(|needed| *schema == needed)
             && self.languages.iter().all(|language| languages.contains(language))
-            && self.quality_floor.is_none_or(|floor| quality.is_some_and(|q| q >= floor))
+            && reaches(self.quality_floor, quality)
+            && reaches(self.schema_floor, schema_validity)
+            && target.context_tokens >= self.context_tokens
+            && (self.regions.is_empty() || self.regions.contains(&target.region))
             && self.price_ceiling.is_none_or(|most| most.max(*price) == most)
     }
 }
@@ -66,9 +82,11 @@ mod tests {
             schema: 3,
             languages: vec!["de".into(), "en".into()],
             quality: Some(Share::ratio(9, 10)),
+            schema_validity: Some(Share::ratio(98, 100)),
         };
         let price = Price { input: 3, cached: 1, output: 9 };
-        let target = Target { contract, price, ..target("t", "p", "m", "r") };
+        let target =
+            Target { contract, price, context_tokens: 8_000, ..target("t", "p", "m", "eu") };
         let none = Needs::default();
         assert!(none.met_by(&target));
         let named = |name: &str, version| Needs {
@@ -81,6 +99,12 @@ mod tests {
             ..Needs::default()
         };
         let floor = |n| Needs { quality_floor: Some(Share::ratio(n, 100)), ..Needs::default() };
+        let keeps = |n| Needs { schema_floor: Some(Share::ratio(n, 100)), ..Needs::default() };
+        let window = |context_tokens| Needs { context_tokens, ..Needs::default() };
+        let within = |regions: &[&str]| Needs {
+            regions: regions.iter().map(|r| (*r).into()).collect(),
+            ..Needs::default()
+        };
         let ceiling = |input, output| Needs {
             price_ceiling: Some(Price { input, cached: input, output }),
             ..Needs::default()
@@ -97,6 +121,12 @@ mod tests {
             (speaks(&["en", "fr"]), false),
             (floor(90), true),
             (floor(91), false),
+            (keeps(98), true),
+            (keeps(99), false),
+            (window(8_000), true),
+            (window(8_001), false),
+            (within(&["us", "eu"]), true),
+            (within(&["us"]), false),
             (ceiling(3, 9), true),
             (ceiling(2, 9), false),
             (ceiling(3, 8), false),
@@ -104,6 +134,6 @@ mod tests {
             assert_eq!(needs.met_by(&target), met, "{needs:?}");
         }
         let unmeasured = crate::target::testing::target("t", "p", "m", "r");
-        assert!(!floor(1).met_by(&unmeasured));
+        assert!(!floor(1).met_by(&unmeasured) && !keeps(1).met_by(&unmeasured));
     }
 }

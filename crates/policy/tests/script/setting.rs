@@ -94,6 +94,7 @@ fn target(name: &str, facts: &[&str]) -> Result<Target, String> {
             schema: number("schema", 0)? as u32,
             languages: listed(value(facts, "speaks")),
             quality: value(facts, "quality").map(parse_share).transpose()?,
+            schema_validity: value(facts, "valid").map(parse_share).transpose()?,
         },
         weight: number("weight", 1)? as u32,
         priority: number("priority", 0)? as u16,
@@ -128,6 +129,9 @@ fn facts_of(class: &mut RouteClass, facts: &[&str]) -> Result<(), String> {
         schema: number("schema").transpose()?,
         languages: listed(value(facts, "speaks")),
         quality_floor: value(facts, "floor").map(parse_share).transpose()?,
+        schema_floor: value(facts, "keeps").map(parse_share).transpose()?,
+        context_tokens: number("context").transpose()?.unwrap_or(0),
+        regions: listed(value(facts, "in")),
         price_ceiling: None,
         disclose_substitutes: facts.contains(&"disclose"),
     };
