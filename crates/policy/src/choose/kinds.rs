@@ -135,8 +135,7 @@ impl Chooser<'_> {
 
     /// A fresh choice among all targets, the latest included.
     pub(super) fn free_pick(&mut self, row: Row) -> bool {
-        let index = u32::from(self.slot.attempts.saturating_sub(1));
-        self.any_target(row, self.class.most_same_target, index)
+        self.any_target(row, self.class.most_same_target, self.place_in_series())
     }
 
     fn any_target(&mut self, row: Row, rounds: u16, index: u32) -> bool {

@@ -2,7 +2,7 @@
 
 use super::Chooser;
 use crate::backoff::{self, Wait};
-use crate::config::{RetryAfterSource, Timeouts, TotalCovers};
+use crate::config::{BudgetScope, RetryAfterSource, Timeouts, TotalCovers};
 use crate::event::{Request, StopReason};
 use crate::gates::{self, Gate};
 use crate::mix::{self, Draw};
@@ -116,14 +116,25 @@ impl Chooser<'_> {
     }
 
     fn wait_before_failover(&mut self) -> Option<Duration> {
-        let index = u32::from(self.slot.attempts.saturating_sub(1));
-        match self.wait_before(index, false, Duration::ZERO) {
+        match self.wait_before(self.place_in_series(), false, Duration::ZERO) {
             Ok((wait, _)) => Some(wait),
             Err(reason) => {
                 self.refusal.note(reason);
                 None
             }
         }
+    }
+
+    /// Which retry comes next, from 0, where waits grow over several targets: a budget that starts anew
+    /// starts their series anew.
+    pub(super) fn place_in_series(&self) -> u32 {
+        let flight = &self.slot.flight;
+        let attempts = match self.class.attempts.scope {
+            BudgetScope::Request => self.slot.attempts,
+            BudgetScope::Group => self.tally.in_group(flight.group),
+            BudgetScope::Target => self.tally.on_target(flight.target).attempts,
+        };
+        u32::from(attempts.saturating_sub(1))
     }
 
     /// The longest wait that leaves more than `needed` of the time, and that the added-latency

@@ -150,7 +150,7 @@ impl Chooser<'_> {
     fn was_tried_enough(&self, target: TargetId, tried: Tried, most: u16, terms: Terms) -> bool {
         let slot = &*self.slot;
         tried.attempts >= most
-            || (tried.excluded && !self.class.attempts.repick_failed)
+            || tried.excluded
             || (!terms.latest && slot.attempts > 0 && target == slot.flight.target)
     }
 

@@ -18,7 +18,8 @@ pub struct Attempts {
     pub scope: BudgetScope,
     /// In which order retries and failovers are considered.
     pub order: LoopOrder,
-    /// Whether a target that failed may be picked again once its retries are spent.
+    /// Whether a target that failed may be picked again once its retries are spent; never after a
+    /// failure whose class allows no retry.
     pub repick_failed: bool,
     /// Whether same-route retries are allowed at all.
     pub allow_retry: bool,
@@ -43,9 +44,9 @@ pub struct Attempts {
 pub enum BudgetScope {
     /// All attempts of the request.
     Request,
-    /// Attempts in each group: every fallback group gets a fresh budget.
+    /// Attempts in each group: every fallback group gets a fresh budget, and waits grow anew in it.
     Group,
-    /// Attempts on each target.
+    /// Attempts on each target; waits grow anew at each.
     Target,
 }
 
