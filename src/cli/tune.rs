@@ -1,11 +1,13 @@
 //! `tune`.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use windtunnel::input::InputError;
 use windtunnel::library::load_policy;
 use windtunnel::measures::Catalogue;
 use windtunnel::page::PageFormat;
+use windtunnel::report::{PlotError, PlotFormat};
 use windtunnel::scenario::Scenario;
 use windtunnel::space::{PolicySpace, Space};
 use windtunnel::tune::{
@@ -14,8 +16,8 @@ use windtunnel::tune::{
 
 use super::args::{TuneArgs, TuneFormat};
 use super::interrupt::{self, First, INTERRUPTED};
-use super::output::{OutFile, print, write_file};
-use super::outputs::open_page;
+use super::output::{OutFile, cannot_write, print, write_file};
+use super::outputs::{open_page, write_drawn};
 use super::progress::Progress;
 use super::same_file::{asked_for, refuse_overwriting};
 use super::sweep::aggregate;
@@ -117,6 +119,9 @@ impl Outputs {
         let written =
             [("--out", &args.out), ("--recommend", &args.recommend), ("--report", &args.report)];
         refuse_overwriting(&asked_for(&written), &read)?;
+        if let Some(folder) = &args.plot {
+            fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
+        }
         let open = |path: &Option<PathBuf>| path.as_deref().map(OutFile::create).transpose();
         Ok(Outputs {
             report: open(&args.out)?,
@@ -130,6 +135,9 @@ impl Outputs {
         let report = TuneReport { task, tuning, command: &command };
         if let (Some(file), Some(text)) = (self.recommend, report.policy_file()) {
             write_file(file, text.as_bytes())?;
+        }
+        if let Some(folder) = &args.plot {
+            draw(folder, &report, args.quiet)?;
         }
         if let Some((file, format)) = self.page {
             let page = report.page(&format!("{command} --report report.html"));
@@ -150,6 +158,26 @@ impl Outputs {
             None => UNDECIDED,
         })
     }
+}
+
+/// Every chart, as SVG and as PNG.
+fn draw(folder: &Path, report: &TuneReport<'_>, quiet: bool) -> Result<(), InputError> {
+    let progress = Progress::new(quiet);
+    // An interrupt ends this part alone.
+    let over_time = report.over_time(&progress).ok().flatten();
+    progress.clear();
+    for (format, ending) in [(PlotFormat::Svg, "svg"), (PlotFormat::Png, "png")] {
+        let open = |name: &str| OutFile::create(&folder.join(format!("{name}.{ending}")));
+        let failed =
+            |error: PlotError| InputError::new(folder.display().to_string(), error.to_string());
+        for (name, bytes) in report.charts(format).map_err(failed)? {
+            write_file(open(&name)?, &bytes)?;
+        }
+        if let Some(over_time) = &over_time {
+            write_drawn(open("measures")?, over_time.plot(report, format))?;
+        }
+    }
+    Ok(())
 }
 
 /// The command line that finds the same again: what the result depends on, no outputs.

@@ -9,6 +9,7 @@ use super::Report;
 use super::canvas::{COLOURS, Picture, PlotError, PlotFormat, SHADE, fault, paint};
 use super::notes::short_hash;
 use super::timeline::Interval;
+use crate::weather::Incident;
 
 /// Width and height in pixels.
 const SIZE: (u32, u32) = (1_200, 640);
@@ -153,7 +154,8 @@ pub(crate) fn style(position: usize) -> ShapeStyle {
 
 pub(super) type Chart<'a, B> = ChartContext<'a, B, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
 
-/// Every world's incidents, each as faint as there are worlds: darkest where all have one.
+/// Every world's incidents, each as faint as there are worlds: darkest where all have one. What goes on all
+/// the time is none that a shade could tell from other times.
 pub(super) fn shade<B: DrawingBackend>(
     report: &Report<'_>,
     chart: &mut Chart<'_, B>,
@@ -164,7 +166,8 @@ pub(super) fn shade<B: DrawingBackend>(
     let faint = SHADE.mix(0.22 / worlds.len().max(1) as f64).filled();
     let horizon = report.scenario.file.horizon.as_micros() as f64 / 1e6 / per;
     let at = |instant: Instant| (instant.as_micros() as f64 / 1e6 / per).min(horizon);
-    let boxes = worlds.iter().flatten().map(|incident| {
+    let passes = |incident: &&Incident| at(incident.from) > 0.0 || at(incident.to) < horizon;
+    let boxes = worlds.iter().flatten().filter(passes).map(|incident| {
         Rectangle::new([(at(incident.from), floor), (at(incident.to), top)], faint)
     });
     chart.draw_series(boxes).map_err(fault)?;

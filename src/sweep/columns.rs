@@ -8,7 +8,7 @@ use super::header::{FieldColumn, Holds};
 use crate::space::{FieldPath, Kind, PolicySpace, Quantity, Variant};
 
 /// The columns of a space, and how a variant fills them.
-pub(super) struct Columns {
+pub(crate) struct Columns {
     columns: Vec<(FieldColumn, Source)>,
 }
 
@@ -20,7 +20,7 @@ enum Source {
 }
 
 impl Columns {
-    pub(super) fn of(space: &PolicySpace) -> Columns {
+    pub(crate) fn of(space: &PolicySpace) -> Columns {
         let mut columns = Vec::new();
         for (position, dimension) in space.dimensions.iter().enumerate() {
             if dimension.is_choice() {
@@ -38,12 +38,12 @@ impl Columns {
         Columns { columns }
     }
 
-    pub(super) fn headers(&self) -> Vec<FieldColumn> {
+    pub(crate) fn headers(&self) -> Vec<FieldColumn> {
         self.columns.iter().map(|(column, _)| column.clone()).collect()
     }
 
     /// The cells of a variant; `null` where it has no value.
-    pub(super) fn cells(&self, space: &PolicySpace, variant: &Variant) -> Vec<Value> {
+    pub(crate) fn cells(&self, space: &PolicySpace, variant: &Variant) -> Vec<Value> {
         let fill = |(column, source): &(FieldColumn, Source)| match source {
             Source::Option(dimension) => {
                 let level = variant.levels[*dimension];

@@ -30,6 +30,8 @@ mod study;
 mod summary;
 mod text;
 
+pub(crate) use columns::Columns;
+
 pub use arena::{Arena, ArenaOptions, Stage, Weighted};
 pub use effects::{At, Bin, Effect, effect};
 pub use front::front;

@@ -31,6 +31,10 @@ pub struct Summary {
     pub points: Vec<Point>,
     /// The number of a variant that charts mark as recommended.
     pub recommended: Option<u64>,
+    /// What charts call that variant; its number where absent.
+    pub recommended_as: Option<String>,
+    /// What charts call its worlds; plain worlds where absent.
+    pub worlds_as: Option<String>,
     /// By objective, the figure of its measure in each of several scenarios.
     in_scenarios: Vec<Vec<usize>>,
 }
@@ -39,7 +43,14 @@ impl Summary {
     /// Of no row yet.
     pub fn new(header: Header) -> Summary {
         let in_scenarios = header.scenario_columns();
-        Summary { header, points: Vec::new(), recommended: None, in_scenarios }
+        Summary {
+            header,
+            points: Vec::new(),
+            recommended: None,
+            recommended_as: None,
+            worlds_as: None,
+            in_scenarios,
+        }
     }
 
     /// Adds a row.

@@ -33,7 +33,7 @@ use crate::stats::Jackknife;
 pub use confirm::{Finalist, HeldOut, Ruling};
 pub use evidence::{Change, Compared, Evidence, FrontPoint, Moved, Setting};
 pub use goal::{Direction, Goal};
-pub use report::TuneReport;
+pub use report::{OverTime, TuneReport};
 pub use rounds::{Fate, Look, Round};
 pub use runner::Spent;
 pub use score::{Check, Score, Weighed, over_scenarios};

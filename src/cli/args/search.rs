@@ -65,6 +65,10 @@ pub(in crate::cli) struct TuneArgs {
     /// Write a report to read, send and print: .html (one file with charts) or .md.
     #[arg(long, value_name = "FILE")]
     pub(in crate::cli) report: Option<PathBuf>,
+    /// Draw into this folder, each as SVG and PNG: the front in held-out worlds, every variant, what each
+    /// field does, a map of the two that matter most, and base and recommendation over time.
+    #[arg(long, value_name = "FOLDER")]
+    pub(in crate::cli) plot: Option<PathBuf>,
     /// Shape of the report.
     #[arg(long, value_enum, default_value_t = TuneFormat::Text)]
     pub(in crate::cli) format: TuneFormat,

@@ -31,8 +31,26 @@ impl Axis {
     /// Wide enough for all of these, with some room.
     pub(super) fn over(values: impl Iterator<Item = f64> + Clone, shows: Shows) -> Axis {
         let low = values.clone().fold(f64::INFINITY, f64::min);
+        let high = values.clone().fold(f64::NEG_INFINITY, f64::max);
+        Axis::of(values, shows, low > 0.0 && high / low > WIDE)
+    }
+
+    /// The same for values with intervals around them, which alone make no axis logarithmic.
+    pub(super) fn over_intervals(
+        values: impl Iterator<Item = (f64, [f64; 2])> + Clone,
+        shows: Shows,
+    ) -> Axis {
+        let logarithmic = Axis::over(values.clone().map(|(value, _)| value), shows).logarithmic;
+        // A logarithmic axis has no zero, and little of what is far below a value matters.
+        let seen = values.flat_map(|(value, [low, high])| {
+            [if logarithmic { low.max(value / WIDE) } else { low }, high]
+        });
+        Axis::of(seen, shows, logarithmic)
+    }
+
+    fn of(values: impl Iterator<Item = f64> + Clone, shows: Shows, logarithmic: bool) -> Axis {
+        let low = values.clone().fold(f64::INFINITY, f64::min);
         let high = values.fold(f64::NEG_INFINITY, f64::max);
-        let logarithmic = low > 0.0 && high / low > WIDE;
         let mut axis = Axis { shows, logarithmic, from: 0.0, to: 1.0 };
         if low <= high {
             let (from, to) = (axis.place(low), axis.place(high));
@@ -45,7 +63,7 @@ impl Axis {
 
     /// Where a value lies.
     pub(super) fn place(&self, value: f64) -> f64 {
-        if self.logarithmic { libm::log10(value) } else { value }
+        if self.logarithmic { libm::log10(value.max(f64::MIN_POSITIVE)) } else { value }
     }
 
     /// What is written at a place, with as many digits as neighbours need to differ; nothing at what
@@ -151,6 +169,16 @@ mod tests {
         assert!(dust.label(dust.from) != dust.label(dust.to), "{dust:?}");
         let none = Axis::over([].into_iter(), Shows::Number);
         assert_eq!((none.from, none.to), (0.0, 1.0));
+    }
+
+    #[test]
+    fn intervals_alone_make_no_axis_logarithmic() {
+        let wide = [(1.0, [0.001, 2.0]), (1.5, [0.2, 3.0])];
+        let axis = Axis::over_intervals(wide.into_iter(), Shows::Seconds);
+        assert!(!axis.logarithmic && axis.from < 0.001 && axis.to > 3.0);
+        let far = [(0.01, [1e-9, 0.02]), (10.0, [5.0, 20.0])];
+        let axis = Axis::over_intervals(far.into_iter(), Shows::Seconds);
+        assert!(axis.logarithmic && axis.from > -5.0, "{axis:?}");
     }
 
     #[test]

@@ -16,8 +16,10 @@ const ACROSS: usize = 3;
 /// Width and height of a panel, and what stands above them all.
 const PANEL: (u32, u32) = (460, 330);
 const HEAD: u32 = 64;
-/// Longer names of values are cut.
-const LONGEST_VALUE: usize = 14;
+/// Letters beside each other below a panel.
+const LETTERS: usize = 52;
+/// Names of values are not cut shorter.
+const LEAST_LETTERS: usize = 14;
 
 pub(super) struct Effects<'a> {
     summary: &'a Summary,
@@ -51,9 +53,9 @@ impl Picture for Effects<'_> {
         head.draw(&Text::new(text, (16, 38), ("sans-serif", 15))).map_err(fault)?;
         let shows = Shows::of_objective(header, self.objective);
         let bins = || self.effects.iter().flat_map(|effect| &effect.bins);
-        let ends: Vec<f64> = bins().flat_map(|bin| interval(bin, shows)).collect();
+        let values = bins().map(|bin| (bin.mean, interval(bin, shows)));
         // One vertical axis for all, so that panels can be compared.
-        let up = Axis::over(ends.into_iter(), shows);
+        let up = Axis::over_intervals(values.collect::<Vec<_>>().into_iter(), shows);
         let (columns, rows) = shape(self.effects.len());
         let panels = body.split_evenly((rows, columns));
         for (panel, effect) in panels.iter().zip(&self.effects) {
@@ -95,7 +97,7 @@ impl Effects<'_> {
             let near = (x - libm::round(x)).abs() < 1e-6;
             let bin = effect.bins.get(libm::round(x) as usize).filter(|_| near && x > -0.1);
             match bin.map(|bin| &bin.at) {
-                Some(At::Name(name)) => short(name),
+                Some(At::Name(name)) => short(name, LETTERS / effect.bins.len()),
                 _ => String::new(),
             }
         };
@@ -136,7 +138,7 @@ impl Effects<'_> {
             chart.draw_series(LineSeries::new(line, colour.stroke_width(2))).map_err(fault)?;
         }
         let bars = placed().map(|(x, bin)| {
-            let ends = interval(bin, shows).map(|y| (x, up.place(y)));
+            let ends = interval(bin, shows).map(|y| (x, up.place(y).clamp(up.from, up.to)));
             PathElement::new(ends.to_vec(), colour.stroke_width(2))
         });
         chart.draw_series(bars).map_err(fault)?;
@@ -159,8 +161,8 @@ const BELOW: Pos = Pos { h_pos: HPos::Center, v_pos: VPos::Bottom };
 fn interval(bin: &Bin, shows: Shows) -> [f64; 2] {
     let half = bin.half.unwrap_or(0.0);
     let (low, high) = (bin.mean - half, bin.mean + half);
-    // What was measured positive stays off zero, which a logarithmic axis has not.
-    let low = if bin.mean > 0.0 { low.max(bin.mean / 1e3) } else { low };
+    // Nothing that is measured falls below zero.
+    let low = if bin.mean >= 0.0 { low.max(0.0) } else { low };
     [low, if shows == Shows::Share { high.min(1.0) } else { high }]
 }
 
@@ -170,11 +172,12 @@ fn shape(panels: usize) -> (usize, usize) {
     (columns, panels.div_ceil(columns.max(1)))
 }
 
-/// A value's name that fits below its mark.
-pub(super) fn short(name: &str) -> String {
-    if name.chars().count() <= LONGEST_VALUE {
+/// A value's name in about so many letters.
+pub(super) fn short(name: &str, letters: usize) -> String {
+    let letters = letters.max(LEAST_LETTERS);
+    if name.chars().count() <= letters {
         return name.into();
     }
-    let begin: String = name.chars().take(LONGEST_VALUE - 1).collect();
+    let begin: String = name.chars().take(letters - 1).collect();
     format!("{begin}…")
 }

@@ -15,6 +15,8 @@ use crate::report::{Picture, PlotError, SHADE, fault};
 const SIZE: (u32, u32) = (1_000, 760);
 /// Cells of a field with numbers.
 const CELLS: usize = 6;
+/// Letters of a name, left of the map or below it.
+const LETTERS: usize = 15;
 /// The share of its cells that a map has something to say about, at least.
 const FILLED: f64 = 0.6;
 /// Darkest to lightest: the cividis scale, which is read alike by all kinds of colour vision, and in
@@ -95,7 +97,7 @@ impl Cells {
             let mut names: Vec<String> = cells.iter().map(|cell| name_of(cell)).collect();
             names.sort();
             names.dedup();
-            let labels = names.iter().map(|name| short(name)).collect();
+            let labels = names.iter().map(|name| short(name, LETTERS)).collect();
             return Cells { field, labels, cuts: None, names };
         };
         let names: Vec<String> = none.then(|| name_of(&Value::Null)).into_iter().collect();

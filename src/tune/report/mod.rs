@@ -1,12 +1,15 @@
 //! What a search found: for people, as a document, as JSON, and as a policy file.
 
 mod answer;
+mod charts;
 mod json;
 mod page;
 mod policy_file;
 mod tables;
 mod text;
 mod yaml;
+
+pub use charts::OverTime;
 
 use crate::measures::{Catalogue, Measure};
 use crate::page::Page;
