@@ -1,6 +1,7 @@
 //! The program as people run it.
 
 use std::fs;
+use std::path::PathBuf;
 use std::process::{Command, Output};
 
 use serde_json::Value;
@@ -103,6 +104,42 @@ fn a_report_says_what_the_text_says() {
     for figure in figures {
         assert!(markdown.contains(figure), "{figure} is not in\n{markdown}");
     }
+}
+
+#[test]
+fn charts_are_the_same_at_any_number_of_threads_and_mark_the_answer() {
+    let folder = folder();
+    let drawn = |threads: &str, to: &str| {
+        let more = ["--threads", threads, "--plot", to, "--quiet"];
+        let output = windtunnel(&folder, &[&TUNE[..], &more].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        let files = fs::read_dir(folder.path().join(to)).expect("it was made");
+        let mut files: Vec<_> = files.map(|file| file.expect("a file").path()).collect();
+        files.sort();
+        let read = |path: &PathBuf| {
+            let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+            (name, fs::read(path).expect("it was written"))
+        };
+        files.iter().map(read).collect::<Vec<(String, Vec<u8>)>>()
+    };
+    let one = drawn("1", "one");
+    assert!(one == drawn("2", "two"), "the same bytes");
+    let svg = |name: &str| {
+        let found = one.iter().find(|(file, _)| *file == format!("{name}.svg"));
+        let (_, bytes) =
+            found.unwrap_or_else(|| panic!("no {name}: {:?}", one.iter().map(|f| &f.0)));
+        assert!(one.iter().any(|(file, _)| *file == format!("{name}.png")), "{name}");
+        String::from_utf8(bytes.clone()).expect("UTF-8")
+    };
+    let front = svg("front-success-cost_per_1k");
+    for part in
+        ["20 held-out worlds", "base: sdk-default", "recommended: sdk-default-tuned", "success (%)"]
+    {
+        assert!(front.contains(part), "{part}");
+    }
+    assert!(svg("variants-success-cost_per_1k").contains("10 worlds"));
+    assert!(svg("effects-success").contains("attempts.max_same_target"));
+    assert!(svg("measures").contains("sdk-default-tuned"));
 }
 
 #[test]
