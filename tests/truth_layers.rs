@@ -296,3 +296,33 @@ fn a_budget_counts_the_calls_that_a_proxy_tells_of() {
     assert_eq!(found(three, TWICE, tries(5, "")), [1, 3, 6]);
     assert_eq!(found(three, telling, tries(5, "")), [1, 2, 4]);
 }
+
+/// The gateway's own 429 comes with the time until there is room, and the SDK waits for exactly that; told
+/// to ignore hints, for its own half a second.
+#[test]
+fn an_sdk_comes_back_when_the_gateway_s_own_limit_says() {
+    let limited = policy("{name: limited, groups: {primary: {admission: {rpm: 6}}}}");
+    // Of each action that was turned away at first: the hint, and when its second request came.
+    let waits = |layers: &str| {
+        let scenario = layered(layers, &failing("0%"), "");
+        let runs = in_worlds(&scenario, &limited, 1, WorldOptions::default(), |run| {
+            let row = |request: u64| run.rows.requests.iter().find(|row| row.request == request);
+            let again = run.rows.resent.iter().map(|(request, of)| (of.action, *request));
+            let pair = |(first, again)| {
+                let (first, again) = (row(first).expect("a row"), row(again).expect("a row"));
+                assert_eq!(first.result.outcome, Outcome::TurnedAway);
+                assert_eq!((first.result.status, first.result.retryable), (429, true));
+                let hint = first.result.retry_after.expect("it is known when there is room");
+                (hint, again.arrived - first.closed)
+            };
+            again.map(pair).collect::<Vec<_>>()
+        });
+        runs.into_iter().flatten().collect::<Vec<_>>()
+    };
+    let obeyed = waits("sdk: {attempts: 2}");
+    assert!(obeyed.len() > 500, "{}", obeyed.len());
+    assert!(obeyed.iter().all(|(hint, waited)| hint == waited));
+    let deaf = "retry_after: {mode: ignore}, backoff: {base: 500ms, jitter: fixed}";
+    let ignored = waits(&format!("sdk: {{attempts: 2, {deaf}}}"));
+    assert!(ignored.iter().all(|(_, waited)| *waited == Duration::from_millis(500)));
+}
