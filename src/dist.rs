@@ -88,6 +88,12 @@ impl Dist {
         dist
     }
 
+    /// Whether there is but one value.
+    #[inline]
+    pub fn is_constant(&self) -> bool {
+        self.constant.is_some()
+    }
+
     /// The value of what `draw` draws, which is not asked where there is but one value.
     #[inline]
     pub fn value(&self, draw: impl FnOnce() -> u64) -> u64 {

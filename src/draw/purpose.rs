@@ -40,10 +40,8 @@ purposes! {
 
     /// Time from send to headers.
     HeadersLatency = 10,
-    /// Time to first token.
+    /// Time to first token; with the second half of its block, time per output token.
     FirstToken = 11,
-    /// Time per output token.
-    TokenPace = 12,
     /// Service time of a target described by one duration only.
     Service = 13,
     /// Whether an attempt meets a slowdown that hits a share of requests.

@@ -34,7 +34,8 @@ pub struct Experiment {
     /// The `single` policy in the same worlds, for `no_recovery_success`: without histograms.
     pub single: Option<Vec<RunTotals>>,
     /// The policies where every try is an independent draw, and where all failures stick to
-    /// their request; absent where that was not run, without histograms where no gate asks.
+    /// their request; absent where that was not run. Where no gate asks: without histograms, and
+    /// not in every world.
     pub extremes: Option<[Vec<PolicyRuns>; 2]>,
 }
 

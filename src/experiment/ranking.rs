@@ -12,6 +12,8 @@ const LEAST: f64 = 1e-4;
 pub struct Ranking {
     /// By policy, in the order given; by setting, in the order of [`Setting::ALL`].
     pub success: Vec<[Estimate; 3]>,
+    /// Worlds the policies ran in, by setting, in the order of [`Setting::ALL`].
+    pub worlds: [usize; 3],
     /// Every pair of policies, in the order given.
     pub pairs: Vec<Pair>,
 }
@@ -70,6 +72,7 @@ impl Ranking {
         }
         let mut samples: Vec<Vec<Sample<'static>>> = Vec::new();
         let mut estimates = Vec::new();
+        let worlds = |setting| experiment.at(setting).map(|policies| policies[0].worlds.len());
         for setting in Setting::ALL {
             let read = |p: &PolicyRuns| success.read(&Runs::counts(&p.worlds));
             let readings = experiment.at(setting)?.iter().map(read);
@@ -89,6 +92,7 @@ impl Ranking {
             .flat_map(|first| (first + 1..policies).map(move |second| (first, second)));
         Some(Ranking {
             success: (0..policies).map(by_policy).collect(),
+            worlds: Setting::ALL.map(|setting| worlds(setting).unwrap_or(0)),
             pairs: pairs.map(|(first, second)| pair(first, second)).collect(),
         })
     }

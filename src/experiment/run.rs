@@ -16,6 +16,9 @@ use crate::simulation::{Simulation, Split};
 use crate::weather::Incident;
 use crate::world::{Stickiness, World, WorldError, WorldOptions};
 
+/// With fewer, intervals grow quickly.
+const LEAST_WORLDS: u32 = 10;
+
 /// What to run, besides scenario and policies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
@@ -32,6 +35,15 @@ pub struct Options {
 }
 
 impl Options {
+    /// In how many of the worlds, the first of them, the policies also run at the extremes.
+    fn extreme_worlds(&self) -> u32 {
+        match self.extremes {
+            Extremes::Off => 0,
+            Extremes::Counts => self.worlds.min(self.worlds.div_ceil(2).max(LEAST_WORLDS)),
+            Extremes::All => self.worlds,
+        }
+    }
+
     /// The threads it asks for.
     ///
     /// # Errors
@@ -48,7 +60,8 @@ impl Options {
 pub enum Extremes {
     /// Nothing: they are not run.
     Off,
-    /// What is counted and summed, such as who answers more; no quantiles.
+    /// What is counted and summed, such as who answers more; no quantiles. That is told from half of
+    /// the worlds, where those are ten or more.
     Counts,
     /// Every measure: a gate may be about any.
     All,
@@ -286,9 +299,10 @@ struct InWorld {
 impl<R: Recorder> Jobs<'_, R> {
     /// By world; `None` for worlds not begun.
     fn all(&self, observer: &dyn Observer) -> Vec<Result<Option<InWorld>, WorldError>> {
-        let settings = if self.options.extremes == Extremes::Off { 1 } else { 3 };
-        let per_world = settings * self.benches.len() + usize::from(self.single.is_some());
-        let (done, all) = (AtomicUsize::new(0), per_world * self.options.worlds as usize);
+        let per_world = self.benches.len() + usize::from(self.single.is_some());
+        let declared = per_world * self.options.worlds as usize;
+        let all = declared + 2 * self.benches.len() * self.options.extreme_worlds() as usize;
+        let done = AtomicUsize::new(0);
         let ran = || observer.done(done.fetch_add(1, Ordering::Relaxed) + 1, all);
         // Whoever is free takes the next world, so that they are done nearly in order: rows wait
         // little for their turn, and an early end leaves a run of worlds without gaps.
@@ -314,7 +328,7 @@ impl<R: Recorder> Jobs<'_, R> {
             || self.single.map(|bench| counted(bench, &world, ran)),
         );
         let incidents = world.weather.incidents.clone();
-        let extremes = (self.options.extremes != Extremes::Off).then(|| {
+        let extremes = (number < self.options.extreme_worlds()).then(|| {
             let (independent, world) = self.stuck(world, Stickiness::Independent, &declared, ran);
             let (to_request, _) = self.stuck(world, Stickiness::AllToRequest, &declared, ran);
             [independent, to_request]

@@ -146,7 +146,10 @@ fn stickiness(report: &Report<'_>, ranking: &Ranking) -> Value {
             },
         })
     });
+    let worlds = Setting::ALL.iter().zip(ranking.worlds);
+    let worlds = worlds.map(|(setting, worlds)| (setting.name().to_owned(), json!(worlds)));
     json!({
+        "worlds": worlds.collect::<Map<String, Value>>(),
         "success": success.collect::<Map<String, Value>>(),
         "pairs": pairs.collect::<Vec<Value>>(),
     })

@@ -143,7 +143,7 @@ fn stickiness(report: &Report<'_>, ranking: &Ranking) -> String {
         });
         table.row(label.into(), cells.collect());
     }
-    section("Success by stickiness of failures", &(table.text() + stickiness_verdict(ranking)))
+    section("Success by stickiness of failures", &(table.text() + &stickiness_verdict(ranking)))
 }
 
 /// How failures stick, in words, in the order of `Setting::ALL`.
@@ -153,11 +153,11 @@ pub(super) const SETTINGS: [&str; 3] = [
     "1: every failure sticks to its request",
 ];
 
-/// What the stickiness of failures leaves of the ranking, in a sentence.
-pub(super) fn stickiness_verdict(ranking: &Ranking) -> &'static str {
+/// What the stickiness of failures leaves of the ranking, in a sentence or two.
+pub(super) fn stickiness_verdict(ranking: &Ranking) -> String {
     let any = |wanted| ranking.pairs.iter().any(|pair| pair.identified() == wanted);
     let all_level = ranking.pairs.iter().all(Pair::is_level);
-    if all_level {
+    let verdict = if all_level {
         "The policies are level at every stickiness."
     } else if any(Identified::No) {
         "The ranking is NOT IDENTIFIED: it turns with the stickiness (see the conclusion)."
@@ -165,6 +165,13 @@ pub(super) fn stickiness_verdict(ranking: &Ranking) -> &'static str {
         "Nobody changes places, but some are level at some stickiness (see the conclusion)."
     } else {
         "The ranking is the same at every stickiness."
+    };
+    let [at_extreme, all, _] = ranking.worlds;
+    match at_extreme < all {
+        true => {
+            format!("{verdict} At 0 and 1 the first {at_extreme} of the {all} worlds were run.")
+        }
+        false => verdict.into(),
     }
 }
 

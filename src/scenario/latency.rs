@@ -41,18 +41,23 @@ impl LatencyModel {
     /// headers are drawn only where they are `seen`.
     #[inline]
     pub fn times(&self, luck: Try, input: u32, output: u32, seen: bool) -> Times {
-        let draw = |purpose| luck.request.draw(purpose, luck.target, luck.nth);
-        let at_stated_prompt = self.first_token.value(|| draw(Purpose::FirstToken));
+        let draws = |purpose| luck.request.draw2(purpose, luck.target, luck.nth);
+        let (to_first, to_others) =
+            match self.first_token.is_constant() && self.per_output_token.is_constant() {
+                true => (0, 0),
+                false => draws(Purpose::FirstToken),
+            };
+        let at_stated_prompt = self.first_token.value(|| to_first);
         let (stated, per_token) = (self.prompt_tokens, self.per_prompt_token.as_micros());
         let more = per_token.saturating_mul(u64::from(input.saturating_sub(stated)));
         let less = per_token.saturating_mul(u64::from(stated.saturating_sub(input)));
         // Without a deduction, output cannot come before the headers.
         let headers = match seen || less > 0 {
-            true => self.headers.value(|| draw(Purpose::HeadersLatency)).min(at_stated_prompt),
+            true => self.headers.value(|| draws(Purpose::HeadersLatency).0).min(at_stated_prompt),
             false => 0,
         };
         let first = at_stated_prompt.saturating_add(more).saturating_sub(less).max(headers);
-        let pace = self.per_output_token.value(|| draw(Purpose::TokenPace));
+        let pace = self.per_output_token.value(|| to_others);
         let later = pace.saturating_mul(u64::from(output.saturating_sub(1)));
         Times {
             headers: headers.min(MOST_WORK),

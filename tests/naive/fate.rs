@@ -86,14 +86,15 @@ pub(crate) fn fails_in(model: &TargetModel, request: &WorldRequest, nth: u32) ->
 
 /// The work of an attempt that all goes well with.
 pub(crate) fn healthy(model: &TargetModel, request: &WorldRequest, nth: u32) -> Plan {
-    let draw = |purpose| request.key.draw(purpose, model.hash, nth);
     let latency = &model.latency;
-    let stated = latency.first_token.sample(draw(Purpose::FirstToken));
-    let headers = latency.headers.sample(draw(Purpose::HeadersLatency)).min(stated);
+    let (to_first, to_others) = request.key.draw2(Purpose::FirstToken, model.hash, nth);
+    let stated = latency.first_token.sample(to_first);
+    let to_headers = request.key.draw(Purpose::HeadersLatency, model.hash, nth);
+    let headers = latency.headers.sample(to_headers).min(stated);
     let longer = i128::from(request.input) - i128::from(latency.prompt_tokens);
     let prompt = longer * i128::from(latency.per_prompt_token.as_micros());
     let output = (i128::from(stated) + prompt).max(i128::from(headers)) as u128;
-    let pace = u128::from(latency.per_output_token.sample(draw(Purpose::TokenPace)));
+    let pace = u128::from(latency.per_output_token.sample(to_others));
     let tokens = request.output.min(request.max_output).min(model.max_output_tokens);
     let end = output + pace * u128::from(tokens.max(1) - 1);
     let fate = Fate::Answer { answer: Answer::Valid, contract_ok: true, task_done: true };

@@ -103,7 +103,7 @@ pub(super) fn stickiness(report: &Report<'_>, ranking: &Ranking) -> Section {
     });
     let chart = DotChart {
         title: "Success by stickiness of failures".into(),
-        about: stickiness_verdict(ranking).into(),
+        about: stickiness_verdict(ranking),
         panels: panels.collect(),
     };
     let text = format!(
