@@ -67,7 +67,7 @@ fn one_after_the_other_is_an_exchange_of_one_line() {
     // A line that is busy for half a second, and 1.5 calls in that time.
     let (scenario, limits) = two_groups("primary: {admission: {rpm: 120, window: {paced: 1}}}");
     let passed_on =
-        in_worlds(&scenario, &limits, 10, WorldOptions::default(), |run| 1.0 - first_in(run, 0));
+        in_worlds(&scenario, &limits, 20, WorldOptions::default(), |run| 1.0 - first_in(run, 0));
     agrees("paced", &passed_on, erlang(1, 1.5), 0.01);
 }
 
@@ -92,7 +92,7 @@ fn minutes_of_the_clock_let_in_exactly_so_many() {
 fn the_shipped_channels() {
     let scenario = Scenario::load("channels").expect("a shipped scenario");
     let limits = lab::shipped("group-limits");
-    let runs = in_worlds(&scenario, &limits, 10, WorldOptions::default(), |run| {
+    let runs = in_worlds(&scenario, &limits, 20, WorldOptions::default(), |run| {
         // Failing over within the group costs no admission, and nothing that was let in is lost.
         let away = turned_away(run);
         assert!((run.success() - (1.0 - away)).abs() < 1e-12);

@@ -130,7 +130,7 @@ fn ten_servers() {
         service: EXPONENTIAL,
         warm_up: 100,
         horizon: 1_100,
-        worlds: 20,
+        worlds: 30,
     };
     assert_waits(&server, 1.0, [0.05, 0.05, 0.03]);
 }

@@ -23,7 +23,7 @@ fn nothing_is_found_where_nothing_is() {
     ]);
     let (mut recommended, mut optimism) = (0, Vec::new());
     for seed in 0..SEEDS {
-        let options = Options { held_out_worlds: 10, ..options(seed, 8) };
+        let options = Options { held_out_worlds: 40, ..options(seed, 8) };
         let scenario = service_for("4s", "1s", "[a, b, c]", &targets.concat());
         let goal = (Direction::Maximize, "success");
         let (tuning, text) = found(scenario, &space, goal, &[], options);
