@@ -8,7 +8,7 @@ use super::score::Aggregate;
 use crate::measures::{Better, Catalogue, Measure, Reading, Runs};
 use crate::record::RunTotals;
 use crate::report::rounded;
-use crate::stats::{Jackknife, Sample};
+use crate::stats::{Dimension, Jackknife, Sample};
 
 /// Which figures a row has: every measure in every scenario, what several scenarios have in common
 /// by weight, and each objective with its difference to the base.
@@ -100,7 +100,8 @@ impl Figures {
                 Better::Higher => Goal::Most,
                 Better::Lower | Better::Neither => Goal::Least,
             };
-            figures.push(figure(&self.together(&readings, at, Aggregate::Mean, goal)));
+            let weighted = self.together(&readings, at, Aggregate::Mean, goal);
+            figures.push(value(&weighted, first[at[0]].dimension));
         }
         let mut scores = Vec::new();
         for (position, (objective, at)) in self.wanted.iter().enumerate() {
@@ -108,12 +109,12 @@ impl Figures {
             figures.push(match readings.as_slice() {
                 // The measure itself, with all its interval knows.
                 [only] => of_reading(&only[at[0]]),
-                _ => figure(&score),
+                _ => value(&score, first[at[0]].dimension),
             });
             let to = base.and_then(|base| base[position].as_ref());
             let difference =
                 to.zip(score.as_ref()).map(|(base, score)| score.combine(base, |a, b| a - b));
-            figures.push(figure(&difference));
+            figures.push(figure(&difference, |interval| interval));
             scores.push(score);
         }
         (figures, scores)
@@ -164,7 +165,13 @@ fn of_reading(reading: &Reading) -> Figure {
     Figure::new(reading.estimate.value, reading.estimate.ci95.map(rounded))
 }
 
-fn figure(score: &Score) -> Figure {
-    let interval = |score: &Jackknife| (score.replicates.len() > 1).then(|| rounded(score.ci95()));
+/// A measure's value.
+fn value(score: &Score, dimension: Dimension) -> Figure {
+    figure(score, |interval| dimension.within(interval))
+}
+
+fn figure(score: &Score, possible: impl Fn((f64, f64)) -> (f64, f64)) -> Figure {
+    let interval =
+        |score: &Jackknife| (score.replicates.len() > 1).then(|| rounded(possible(score.ci95())));
     Figure::new(score.as_ref().map(|score| score.value), score.as_ref().and_then(interval))
 }

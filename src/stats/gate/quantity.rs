@@ -16,6 +16,16 @@ pub enum Dimension {
     Count,
 }
 
+impl Dimension {
+    /// As much of an interval as there can be values.
+    pub fn within(self, (low, high): (f64, f64)) -> (f64, f64) {
+        match self {
+            Dimension::Share => (low.max(0.0), high.min(1.0)),
+            Dimension::Seconds | Dimension::Dollars | Dimension::Count => (low, high),
+        }
+    }
+}
+
 /// A figure in the unit it was written in.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quantity {

@@ -197,7 +197,10 @@ fn standing(report: &TuneReport<'_>, score: &Score) -> Value {
     let weighed = weighed.map(|(weighed, value)| (weighed.measure, json!(value)));
     json!({
         "worlds": score.worlds,
-        "objective": report.value(score).map(|(value, half)| interval(value, half)),
+        "objective": report.value(score).map(|(value, half)| {
+            let possible = report.objective().dimension.within((value - half, value + half));
+            json!({"value": value + 0.0, "ci95": rounded(possible)})
+        }),
         "weighed": weighed.collect::<serde_json::Map<String, Value>>(),
         "checks": checks.collect::<Vec<_>>(),
     })
