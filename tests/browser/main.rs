@@ -10,7 +10,9 @@ use std::process::Command;
 use devtools::Browser;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use windtunnel::page::{Block, KeyFigure, Page, Section, Table, Tone};
+use windtunnel::page::{
+    Axis, Block, KeyFigure, Line, LineChart, Page, Section, Shade, Strip, Table, Tone, Unit, X,
+};
 
 const SCENARIO: &str = include_str!("../files/cli/small.yaml");
 
@@ -226,6 +228,45 @@ fn a_screen_reader_finds_its_way_and_paper_takes_it() {
     assert_eq!(browser.look(folded), 0);
     let printed = browser.call("Page.printToPDF", json!({"printBackground": true}));
     assert!(printed["data"].as_str().unwrap().len() > 40_000, "hardly anything is printed");
+    assert_eq!(complaints(&browser), [""; 0]);
+}
+
+/// What is shaded below a chart of time is as wide as the chart, however close one looks.
+#[test]
+fn strips_follow_their_chart() {
+    let Some(mut browser) = browser("strips_follow_their_chart") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let shade = |from: f64, to: f64| Shade { from, to, depth: 0.5 };
+    let values = (0..60).map(|minute| Some(f64::from(minute % 7))).collect();
+    let chart = LineChart {
+        title: "Over time".into(),
+        about: "Shaded: the worst half hour.".into(),
+        x: X::Time { from: 0.0, step: 60.0, count: 60 },
+        y: Axis::new("value", Unit::Number),
+        lines: vec![Line { of: 0, values, bands: Vec::new() }],
+        shades: vec![shade(600.0, 2_400.0)],
+        strips: vec![Strip { label: "a-target".repeat(20), shades: vec![shade(600.0, 2_400.0)] }],
+    };
+    let page = Page {
+        title: "strips".into(),
+        legend: vec!["one".into()],
+        sections: vec![Section::new("Charts", vec![Block::Lines(chart)])],
+        ..Page::default()
+    };
+    let file = folder.path().join("strips.html");
+    fs::write(&file, page.html()).unwrap();
+    browser.open(&file, 360);
+    let fits = "document.documentElement.scrollWidth <= document.documentElement.clientWidth";
+    assert_eq!(browser.look(fits), true);
+    let across = "['.drawing', '.strip'].map((which) => document.querySelector(which).getAttribute('viewBox').split(' '))\
+                  .map((view) => view[0] + ' ' + view[2]).join(', ')";
+    assert_eq!(browser.look(across), "0 10000, 0 10000");
+    browser.look("document.querySelector('.lines .plot').focus()");
+    browser.key("+");
+    let close = browser.look(across);
+    let (drawing, strip) = close.as_str().unwrap().split_once(", ").unwrap();
+    assert_eq!(drawing, strip);
+    assert_eq!(drawing, "2500 5000", "the middle half");
     assert_eq!(complaints(&browser), [""; 0]);
 }
 

@@ -49,19 +49,24 @@ impl<'a> TuneReport<'a> {
             let summary = self.summary(held_out, worlds as u32, Some("held-out worlds"));
             draw(&summary, &["front-"], None)?;
         }
-        let tried = tuning.entrants.iter().enumerate();
-        // What was found by taking changes back was measured in all worlds at once.
-        let best = tuning.recommended().map(|found| found.entrant);
-        let score = |at: usize, entrant: &'a Entrant| match (&entrant.first, &entrant.last) {
-            (Some(first), _) => Some(first),
-            (None, last) => last.as_ref().filter(|_| Some(at) == best),
-        };
-        let tried = tried.filter_map(|(at, entrant)| Some((at, score(at, entrant)?)));
+        let tried = self.tried();
         draw(&self.summary(tried.clone(), LOOKS[0], None), &["front-"], Some("variants"))?;
         // Later rounds stand close to the best: what they share is no effect of a field.
         let drawn = tried.filter(|(at, _)| *at == 0 || tuning.entrants[*at].round == 0);
         draw(&self.summary(drawn, LOOKS[0], None), &["effects-", "map-"], None)?;
         Ok(charts)
+    }
+
+    /// Every variant with its score after the first look. What was found by taking changes back was measured
+    /// in all worlds at once: of that, the recommended one alone.
+    pub(super) fn tried(&self) -> impl Iterator<Item = (usize, &'a Score)> + Clone {
+        let tuning = self.tuning;
+        let best = tuning.recommended().map(|found| found.entrant);
+        let score = move |(at, entrant): (usize, &'a Entrant)| {
+            let last = entrant.last.as_ref().filter(|_| Some(at) == best);
+            Some((at, entrant.first.as_ref().or(last)?))
+        };
+        tuning.entrants.iter().enumerate().filter_map(score)
     }
 
     /// Runs the base and the recommended policy in held-out worlds of the first scenario; `None` without one.

@@ -60,7 +60,7 @@ pub(in crate::whatif) fn recommended(found: &WhatIf) -> Section {
         Some(policy) => vec![format!("Change to `{policy}`.")],
         None => vec!["No change is recommended.".to_owned()],
     };
-    sentences.extend(recommended.because.iter().map(|because| format!("{because}.")));
+    sentences.extend(recommended.because.iter().map(|because| sentence(because)));
     let rows: Vec<Vec<String>> = recommended
         .changes
         .iter()
@@ -72,4 +72,11 @@ pub(in crate::whatif) fn recommended(found: &WhatIf) -> Section {
     let table = (!rows.is_empty())
         .then(|| Table { head: ["field", "now", "then"].map(str::to_owned).to_vec(), rows });
     Section { title: "What to change".into(), sentences, table, verbatim: None }
+}
+
+/// With a capital letter, where it begins with a letter, and a full stop.
+fn sentence(words: &str) -> String {
+    let mut rest = words.chars();
+    let first = rest.next().map_or(String::new(), |first| first.to_uppercase().to_string());
+    format!("{first}{}.", rest.as_str())
 }
