@@ -8,6 +8,7 @@ use std::fmt::Write;
 
 use super::Ids;
 use super::blocks::{figure, plot};
+use super::lines_told::told;
 use super::markup::Markup;
 use super::svg::{colour, dash, number, percent, short};
 use crate::page::scale::{Scale, clock_unit};
@@ -21,8 +22,6 @@ const MARGIN: f64 = 150.0;
 const HEIGHT: f64 = 232.0;
 /// Room that bands may take beyond the lines, in heights of the lines; more of a band is cut.
 const BAND_ROOM: f64 = 0.3;
-/// Values are told to a hundred-thousandth of the axis.
-const FINEST: f64 = 1e-5;
 /// Points are marked one by one where there are no more.
 const MOST_MARKED: usize = 60;
 
@@ -35,7 +34,7 @@ pub(super) fn chart(m: &mut Markup, page: &Page, chart: &LineChart, ids: &mut Id
     m.element("p", &[("class", "axis-label")], &chart.y.label);
     m.open("div", &[("class", "frame")]);
     y_axis(m, chart, &y);
-    let data = data(chart, &y);
+    let data = told(chart, &y, &x_places(&chart.x));
     plot(m, &heading, &data);
     let height = number(HEIGHT);
     m.open(
@@ -275,57 +274,4 @@ fn x_label(x: &X) -> String {
         X::Time { .. } => format!("time since the start ({})", clock_unit(time_span(x).1)),
         X::Values(axis, _) => axis.label.clone(),
     }
-}
-
-/// What the script is told, as JSON.
-fn data(chart: &LineChart, y: &Scale) -> String {
-    let decimals = decimals((y.hi - y.lo) * FINEST);
-    let value = |v: f64| short(v, decimals);
-    let joined = |parts: Vec<String>| parts.join(",");
-    let lines = chart.lines.iter().map(|line| {
-        let values = line.values.iter().map(|v| v.map_or("null".into(), value)).collect();
-        let bands = line.bands.iter();
-        let bands = bands
-            .map(|b| b.map_or("null".into(), |(lo, hi)| format!("[{},{}]", value(lo), value(hi))));
-        format!(
-            "{{\"of\":{},\"v\":[{}],\"b\":[{}]}}",
-            line.of,
-            joined(values),
-            joined(bands.collect())
-        )
-    });
-    let (kind, x) = match &chart.x {
-        X::Time { from, step, .. } => ("time", format!("\"from\":{from},\"step\":{step}")),
-        X::Values(axis, values) => {
-            let places = x_places(&chart.x).into_iter().map(number).collect();
-            let unit = axis.unit;
-            let shown = values.iter().map(|v| format!("{}{v}{}", unit.before(), unit.after()));
-            let shown: Vec<String> = shown.collect();
-            let (shown, label) = (json(&shown), json(&axis.label));
-            ("values", format!("\"at\":[{}],\"shown\":{shown},\"label\":{label}", joined(places)))
-        }
-    };
-    let bound = |bound: Option<f64>| bound.map_or("null".into(), |b| b.to_string());
-    format!(
-        "{{\"kind\":\"{kind}\",{x},\"n\":{},\"y\":{{\"label\":{},\"before\":{},\"after\":{},\"lo\":{},\"hi\":{},\
-         \"least\":{},\"most\":{},\"log\":{}}},\"lines\":[{}]}}",
-        chart.x.len(),
-        json(&chart.y.label),
-        json(chart.y.unit.before()),
-        json(chart.y.unit.after()),
-        y.lo,
-        y.hi,
-        bound(chart.y.least),
-        bound(chart.y.most),
-        y.log,
-        joined(lines.collect()),
-    )
-}
-
-fn decimals(finest: f64) -> usize {
-    (-libm::floor(libm::log10(finest))).clamp(0.0, 12.0) as usize
-}
-
-fn json<T: serde::Serialize + ?Sized>(value: &T) -> String {
-    serde_json::to_string(value).expect("text is plain data")
 }

@@ -5,6 +5,7 @@ mod blocks;
 mod course;
 mod dots;
 mod lines;
+mod lines_told;
 mod markup;
 mod policy;
 mod scatter;
