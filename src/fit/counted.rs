@@ -6,6 +6,7 @@ use windtunnel_policy::outcome::{FailureClass, Phase};
 
 use super::evidence::{AtTarget, Evidence, Kind, MINUTE_US, Use, entry};
 use super::said::{many, minute_text};
+use super::sends::Sends;
 use crate::log::{ANYWHERE, Counted, Counters, Names, Unusable};
 
 /// What was taken from counters.
@@ -42,6 +43,7 @@ impl Evidence {
         for &target in &targets {
             let at = entry(&mut self.targets, target);
             at.forget_counts();
+            *entry(&mut self.sends, target) = Sends::default();
             if let Some(pooled) = &pooled {
                 at.borrow_times(pooled);
             }
@@ -101,8 +103,8 @@ impl AtTarget {
         for minute in self.minutes.values_mut() {
             minute.outcomes.clear();
             (minute.again, minute.let_in, minute.refused) = ([0, 0], [0, 0], 0);
+            minute.again_refused = [0, 0];
         }
-        self.tries.clear();
         self.totals.attempts = 0;
     }
 

@@ -8,9 +8,10 @@ use windtunnel_policy::outcome::{FailureClass, Phase};
 
 use super::cells::Cells;
 use super::counted::FromCounters;
+use super::limits::Hints;
 use super::lived::Lived;
 use super::regression::Moments;
-use super::tries::Tries;
+use super::sends::{Sends, Sent};
 use crate::log::{Attempt, End, Request};
 
 /// A minute in µs.
@@ -25,6 +26,8 @@ const MOST_KINDS: usize = 24;
 pub struct Evidence {
     /// By position of the target in the log's names.
     pub(super) targets: Vec<AtTarget>,
+    /// Every attempt, by position of the target in the log's names.
+    pub(super) sends: Vec<Sends>,
     /// By position of the class in the log's names.
     pub(super) classes: Vec<AtClass>,
     /// What the log itself shows of the policy that was in force.
@@ -66,7 +69,7 @@ pub(super) struct AtTarget {
     pub(super) minutes: BTreeMap<u64, Minute>,
     /// By block of minutes.
     pub(super) blocks: BTreeMap<u64, Block>,
-    pub(super) tries: Tries,
+    pub(super) hints: Hints,
     pub(super) totals: Totals,
 }
 
@@ -79,6 +82,8 @@ pub(super) struct Minute {
     pub(super) times: [f64; 3],
     /// Attempts right after a failure of the same request here, and how many failed again.
     pub(super) again: [u64; 2],
+    /// Of those, what came right after a refusal for its rate, or was one.
+    pub(super) again_refused: [u64; 2],
     /// Time attempts were in flight, µs.
     pub(super) busy_us: u64,
     /// Attempts and tokens that were let in, for limits.
@@ -188,6 +193,22 @@ impl Evidence {
             && self.classes.iter().any(|class| !class.asks.is_empty() && !class.uses.is_empty())
     }
 
+    /// Every attempt at the target in this position of the log's names, as far as they are known.
+    pub(super) fn sends_of(&self, position: usize) -> impl Iterator<Item = Sent> {
+        let target = &self.targets[position];
+        let refusals: Vec<bool> =
+            target.kinds.iter().map(|kind| kind.class == FailureClass::RateLimited).collect();
+        let prompts = target.totals.prompts.values();
+        let (count, sum) = prompts.fold((0.0, 0.0), |(n, s), [count, sum]| (n + count, s + sum));
+        // What was refused everywhere has no bill that would tell its prompt.
+        let usual = libm::round(sum / f64::max(count, 1.0)) as u32;
+        let sends = self.sends.get(position).into_iter();
+        sends.flat_map(move |sends| sends.iter(refusals.clone())).map(move |send| match send {
+            Sent { refused: true, known: false, .. } => Sent { input: usual, ..send },
+            _ => send,
+        })
+    }
+
     /// Takes a request.
     pub fn take(&mut self, request: &Request) {
         self.requests += 1;
@@ -205,16 +226,28 @@ impl Evidence {
             // What failed here before is more likely to fail again: only first tries show how many
             // fail, and only second ones how far that sticks.
             let anew = !request.resent && sent[..i].iter().all(|b| b.target != attempt.target);
-            let again =
-                i > 0 && sent[i - 1].target == attempt.target && is_the_targets(sent[i - 1]);
+            let before = i.checked_sub(1).map(|i| sent[i]);
+            let before = before.filter(|before| before.target == attempt.target);
+            let again = before.filter(|before| is_the_targets(before));
             let at = entry(&mut self.targets, attempt.target);
-            match request
-                .tries
-                .map_or(0, |tries| u64::from(tries).saturating_sub(sent.len() as u64))
-            {
-                0 => at.take(attempt, anew, again, true),
-                unseen => at.take_last(attempt, unseen, !request.resent),
+            let unseen = request.tries.map_or(0, u64::from).saturating_sub(sent.len() as u64);
+            if unseen > 0 {
+                at.take_last(attempt, unseen, !request.resent);
+                continue;
             }
+            let outcome = at.take(attempt, anew, again, true);
+            at.hints.take(attempt, again);
+            // What was refused was not billed, and would have been as another attempt was.
+            let input = request.attempts.iter().map(|attempt| attempt.input).max().unwrap_or(0);
+            entry(&mut self.sends, attempt.target).add(&Sent {
+                at_us: attempt.sent_us,
+                took_us: attempt.ended_us - attempt.sent_us,
+                outcome,
+                refused: attempt.is_refused(),
+                input,
+                known: input > 0,
+                output: attempt.output,
+            });
         }
         self.told_tries += u64::from(request.tries.is_some());
         let tries = request.tries.map_or(0, u64::from);
@@ -230,7 +263,8 @@ impl Evidence {
         for class in &mut self.classes {
             class.asks.sort_by_key(|ask| ask.at_us);
         }
-        self.targets.iter_mut().for_each(|target| target.tries.sort());
+        self.sends.iter_mut().for_each(Sends::sort);
+        self.targets.iter_mut().for_each(|target| target.hints.sort());
         self.lived.finish();
     }
 }
@@ -271,7 +305,7 @@ impl AtTarget {
     /// Takes the last of several attempts whose others are known by their number alone: they failed, are
     /// taken for server errors here, and their times are in that of the last.
     fn take_last(&mut self, attempt: &Attempt, unseen: u64, demand: bool) {
-        self.take(attempt, false, false, false);
+        self.take(attempt, false, None, false);
         let kind = Kind {
             class: FailureClass::ServerError,
             status: 500,
@@ -292,8 +326,16 @@ impl AtTarget {
         self.totals.attempts += unseen;
     }
 
-    /// Takes an attempt; one that is not `timed` tells nothing of times.
-    fn take(&mut self, attempt: &Attempt, anew: bool, again: bool, timed: bool) {
+    /// Takes an attempt, which may come `again` right after one that failed here; one that is not `timed`
+    /// tells nothing of times. What it tells of failures, as a
+    /// first try: good, or one more than the position of its kind.
+    fn take(
+        &mut self,
+        attempt: &Attempt,
+        anew: bool,
+        again: Option<&Attempt>,
+        timed: bool,
+    ) -> Option<u8> {
         let took = attempt.ended_us - attempt.sent_us;
         let of_target = is_the_targets(attempt);
         let complete = attempt.failure.is_none() && !attempt.cancelled;
@@ -314,13 +356,19 @@ impl AtTarget {
             let length = minute.outcomes.len().max(outcome + 1);
             minute.outcomes.resize(length, 0);
             minute.outcomes[outcome] += 1;
-            self.tries.add(attempt.sent_us, outcome);
         }
-        if again && (good || of_target) {
-            minute.again[0] += 1;
-            minute.again[1] += u64::from(of_target);
+        if let (Some(before), true) = (again, good || of_target) {
+            let count = [1, u64::from(of_target)];
+            let refused = before.is_refused() || attempt.is_refused();
+            for (sum, count) in minute.again.iter_mut().zip(count) {
+                *sum += count;
+            }
+            for (sum, count) in minute.again_refused.iter_mut().zip(count).filter(|_| refused) {
+                *sum += count;
+            }
         }
-        if attempt.failure == Some(FailureClass::RateLimited) {
+        let outcome = outcome.and_then(|outcome| u8::try_from(outcome).ok());
+        if attempt.is_refused() {
             minute.refused += 1;
         } else {
             minute.let_in[0] += 1;
@@ -328,7 +376,7 @@ impl AtTarget {
         }
         self.totals.take(attempt, complete, of_target);
         if !timed {
-            return;
+            return outcome;
         }
         let block = self.blocks.entry(attempt.sent_us / MINUTE_US / BLOCK).or_default();
         if let Some(first) = first_output(attempt) {
@@ -356,6 +404,7 @@ impl AtTarget {
         if of_target && !attempt.cancelled && attempt.phase == Phase::BeforeHeaders {
             block.failing.add(took);
         }
+        outcome
     }
 
     /// The position of this attempt's kind of failure.

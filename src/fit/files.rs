@@ -7,6 +7,7 @@ use windtunnel_policy::{Duration, Share};
 
 use super::evidence::{Evidence, MINUTE_US};
 use super::flow::{flow, scalar};
+use super::limits::Limits;
 use super::parameters::SOURCE;
 use super::{ClassFit, Fit, TargetFit};
 use crate::scenario::{DistSpec, Source, WeatherSpec};
@@ -273,6 +274,22 @@ impl Fit {
             target.busiest
         ));
         line(format!("  {{source: assumed, slots: {SLOTS}}}"));
+        if let Limits::Found(found) = &target.limits {
+            let spec = found.spec();
+            line(format!("limits: # {}", found.evidence()));
+            line(format!("  # {}", found.hints.words()));
+            line(format!(
+                "  - {{scope: {}, unit: {}, limit: {}, window: {}, refill: {}, retry_after: {}{}}}",
+                flow(&spec.scope),
+                flow(&spec.unit),
+                spec.limit,
+                spec.window,
+                flow(&spec.refill),
+                flow(&spec.retry_after),
+                if spec.charge_refused { ", charge_refused: true" } else { "" }
+            ));
+            line(format!("limits_source: {SOURCE}"));
+        }
         let failures = &parameters.failures;
         line(format!("failures: # {} attempts in ordinary times", samples.ordinary));
         line(format!("  source: {SOURCE}"));

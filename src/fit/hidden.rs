@@ -249,11 +249,8 @@ mod tests {
     /// One request a second for 20 minutes; tries at those seconds fail that `fails` says, and those that
     /// `hides` says are not made.
     fn made(fails: impl Fn(u64) -> bool, hides: impl Fn(u64) -> bool) -> Vec<Spell> {
-        let mut tries = Tries::default();
-        for second in (0..1_200).filter(|&second| !hides(second)) {
-            tries.add(second * SECOND, usize::from(fails(second)));
-        }
-        tries.sort();
+        let made = (0..1_200).filter(|&second| !hides(second));
+        let tries = Tries::at_moments(made.map(|second| (second * SECOND, fails(second))));
         spells(&tries, &Demand::of((0..1_200).map(|second| second * SECOND).collect()))
     }
 
@@ -286,9 +283,8 @@ mod tests {
     #[test]
     fn few_failures_in_a_row_are_no_change_of_many() {
         let of = |failing: &[usize]| {
-            let mut tries = Tries::default();
-            (0..300).for_each(|at| tries.add(at, usize::from(failing.contains(&(at as usize)))));
-            lately(&tries, 300)
+            let made = (0..300).map(|at| (at, failing.contains(&(at as usize))));
+            lately(&Tries::at_moments(made), 300)
         };
         // A quarter fails throughout, and the last four do: 4 log 4 is less than log 300.
         let quarter: Vec<usize> = (0..300).filter(|i| i % 4 == 0 || *i >= 297).collect();

@@ -18,6 +18,7 @@ pub(crate) mod files;
 pub(crate) mod flow;
 mod hidden;
 mod left_out;
+mod limits;
 mod lived;
 mod parameters;
 mod phases;
@@ -27,6 +28,7 @@ mod resample;
 mod roles;
 mod said;
 mod segments;
+mod sends;
 mod stick;
 mod survival;
 mod tries;
@@ -45,8 +47,9 @@ pub use stick::StickFit;
 
 use crate::log::{AfterAnswer, Format, Read, Shows, TargetName};
 use crate::record::{IntervalTotals, RunTotals};
-use evidence::{Ask, MINUTE_US};
+use evidence::{Ask, AtTarget, MINUTE_US};
 use hidden::{Demand, Spell, Stretch};
+use limits::Limits;
 use parameters::Parameters;
 use phases::Phases;
 use price::PriceFit;
@@ -100,6 +103,9 @@ struct TargetFit {
     in_phases: Vec<phases::InPhase>,
     /// Busiest minute: attempts in flight on average.
     busiest: f64,
+    /// What refuses for its rate, and what was counted without what that explains.
+    limits: Limits,
+    unlimited: Option<AtTarget>,
     /// Where it was hardly asked right after failing.
     spells: Vec<Spell>,
     /// Attempts refused for their rate, and the attempts and tokens of the busiest minute.
@@ -173,13 +179,19 @@ impl Fit {
                 let first = |class: &ClassFit| {
                     class.roles.groups.first().is_some_and(|group| group.contains(name))
                 };
-                let tries = &evidence.targets[position].tries;
+                let limits = match read.shows {
+                    Shows::EveryAttempt => Limits::of(
+                        || evidence.sends_of(position),
+                        &evidence.targets[position].hints,
+                    ),
+                    Shows::LastAttempt => Limits::NotExplained,
+                };
                 // Who stands in is asked when others fail: that it is not asked tells nothing of it.
                 let spells = match classes.iter().any(first) {
-                    true => hidden::spells(tries, &demand),
+                    true => hidden::spells(&limits.tries(evidence.sends_of(position)), &demand),
                     false => Vec::new(),
                 };
-                TargetFit::of(name, position, names, evidence, spells, &clock)
+                TargetFit::of(name, position, names, evidence, limits, spells, &clock)
             })
             .collect();
         targets.sort_by(|a, b| a.name.cmp(&b.name));
@@ -256,10 +268,13 @@ impl TargetFit {
         position: usize,
         names: &TargetName,
         evidence: &Evidence,
+        limits: Limits,
         spells: Vec<Spell>,
         clock: &Clock,
     ) -> TargetFit {
-        let target = &evidence.targets[position];
+        let logged = &evidence.targets[position];
+        let unlimited = limits.without_explained(logged, evidence.sends_of(position));
+        let target = unlimited.as_ref().unwrap_or(logged);
         let phases = Phases::of(target, &spells);
         let counts = phases.as_counted(target);
         let hidden: Vec<Stretch> = spells.iter().flat_map(Spell::taken).collect();
@@ -272,6 +287,7 @@ impl TargetFit {
             phases,
             parameters,
             in_phases: counts.phases,
+            limits,
             price: PriceFit::of(&target.totals),
             busiest: busiest as f64 / MINUTE_US as f64,
             spells,
@@ -282,7 +298,13 @@ impl TargetFit {
             complete: target.totals.complete,
             billed: target.totals.complete_billed,
             streamed: target.totals.streamed,
+            unlimited,
         }
+    }
+
+    /// What was counted at it, less what a limit explains.
+    fn counted<'a>(&'a self, evidence: &'a Evidence) -> &'a AtTarget {
+        self.unlimited.as_ref().unwrap_or(&evidence.targets[self.position])
     }
 }
 

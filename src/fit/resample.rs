@@ -7,18 +7,27 @@ use rand_chacha::ChaCha8Rng;
 
 use super::evidence::{AtTarget, BLOCK, Evidence, Minute};
 use super::hidden::Stretch;
+use super::limits::Limits;
 use super::parameters::{self, Parameters};
 use super::phases::Phases;
 use super::{Fit, TargetFit};
 use crate::draw::{NameHash, Purpose, below, stream};
-use crate::scenario::{LatencyModel, Scenario};
+use crate::scenario::{LatencyModel, LimitSpec, Scenario};
 
 /// Phases with fewer blocks have their attempts drawn one by one.
 const LEAST_BLOCKS: usize = 5;
 
 /// The parameters of all targets, estimated once more.
 #[derive(Clone, Debug)]
-pub struct Refit(Vec<(String, Parameters)>);
+pub struct Refit(Vec<OfTarget>);
+
+/// What was estimated once more of one target.
+#[derive(Clone, Debug)]
+struct OfTarget {
+    name: String,
+    parameters: Parameters,
+    limit: Option<LimitSpec>,
+}
 
 impl Fit {
     /// Estimates again, phases included, from a log drawn anew: within a phase, blocks of five minutes
@@ -27,7 +36,7 @@ impl Fit {
         let one = |fit: &TargetFit| {
             let owner = NameHash::of(&fit.name).under(&number.to_string());
             let mut draws = stream(seed, Purpose::Refit, owner);
-            let target = drawn(&evidence.targets[fit.position], &fit.phases, &mut draws);
+            let target = drawn(fit.counted(evidence), &fit.phases, &mut draws);
             let weights = weights(&target, &mut draws);
             let phases = Phases::of(&target, &fit.spells);
             let weight = |block: u64| weights.get(&block).copied().unwrap_or(0);
@@ -36,7 +45,7 @@ impl Fit {
                 fit.spells.iter().flat_map(|spell| spell.drawn(&mut draws)).collect();
             let again =
                 parameters::estimate(&fit.name, &target, &phases, &counts, &hidden, &self.clock);
-            (fit.name.clone(), again)
+            OfTarget { name: fit.name.clone(), parameters: again, limit: limit(fit, &mut draws) }
         };
         Refit(self.targets.iter().map(one).collect())
     }
@@ -51,21 +60,21 @@ impl Refit {
     pub fn applied(&self, scenario: &Scenario) -> Scenario {
         let mut scenario = scenario.clone();
         let ours = |name: &str| {
-            let prefixes = self
-                .0
-                .iter()
-                .flat_map(|(t, _)| ["failing", "blackout", "pace"].map(|k| format!("{t}-{k}-")));
+            let prefixes = self.0.iter().flat_map(|of| {
+                ["failing", "blackout", "pace"].map(|k| format!("{}-{k}-", of.name))
+            });
             prefixes.into_iter().any(|prefix| {
                 name.strip_prefix(&prefix).is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()))
             })
         };
         scenario.file.weather.retain(|entry| !ours(&entry.name));
-        for (name, parameters) in &self.0 {
+        for OfTarget { name, parameters, limit } in &self.0 {
             scenario.file.weather.extend(parameters.weather.iter().cloned());
             let Some(target) = scenario.targets.iter_mut().find(|target| target.name == *name)
             else {
                 continue;
             };
+            let limits = target.limits.clone();
             let latency = &parameters.latency;
             let table = "quantiles that were estimated ascend";
             target.latency = LatencyModel {
@@ -81,6 +90,15 @@ impl Refit {
             target.failures.broken_streams = failures.broken_streams;
             target.failures.stalled_streams = failures.stalled_streams;
             target.failures.stick = failures.stick.unwrap_or(target.failures.stick);
+            let fitted = limits.iter().map(|at| usize::from(*at)).find(|&at| {
+                let spec = &scenario.limits[at].spec;
+                limit
+                    .as_ref()
+                    .is_some_and(|limit| LimitSpec { limit: spec.limit, ..limit.clone() } == *spec)
+            });
+            if let (Some(at), Some(limit)) = (fitted, limit) {
+                scenario.limits[at].spec.limit = limit.limit;
+            }
         }
         scenario
     }
@@ -109,6 +127,14 @@ fn drawn(target: &AtTarget, phases: &Phases, draws: &mut ChaCha8Rng) -> AtTarget
         }
     }
     drawn
+}
+
+/// The limit of a target at any of the sizes that err hardly more.
+fn limit(fit: &TargetFit, draws: &mut ChaCha8Rng) -> Option<LimitSpec> {
+    let Limits::Found(found) = &fit.limits else { return None };
+    let (low, high) = found.between;
+    let limit = low + below(draws.next_u64(), high - low + 1);
+    Some(LimitSpec { limit, ..found.spec() })
 }
 
 /// Draws the attempts of a minute one by one.

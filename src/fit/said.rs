@@ -4,6 +4,7 @@ use windtunnel_policy::text::escaped;
 
 use super::files::{SLOTS, stamp, us};
 use super::hidden::Spell;
+use super::limits::Limits;
 use super::phases::Phase;
 use super::price::{Told, WELL_EXPLAINED};
 use super::{Fit, TargetFit};
@@ -125,12 +126,28 @@ impl Fit {
             "{name}: capacity is not identified beyond {:.1} in flight (the busiest minute's mean): {SLOTS} slots are assumed",
             target.busiest
         ));
-        if target.refused > 0 {
-            said.push(format!(
-                "{name}: {} attempts were refused for their rate; the busiest minute let in {} attempts and {} tokens; which limit it was is not identified: refusals are taken as failures of their phase, with the median wait hint where one was seen",
-                target.refused, target.most_let_in[0], target.most_let_in[1]
-            ));
-        }
+        let [attempts, tokens] = target.most_let_in;
+        said.push(match &target.limits {
+            Limits::NoneRefused => format!(
+                "{name}: nothing was refused for its rate; the busiest minute let in {attempts} attempts and {tokens} tokens, so a limit by the minute, if there is one, is no lower than half of that (a bucket that is full lets in twice its size): none is simulated"
+            ),
+            Limits::NotExplained => format!(
+                "{name}: {} attempts were refused for their rate; the busiest minute let in {attempts} attempts and {tokens} tokens; no limit explains them by the load: they are taken as failures of their phase, with the median wait hint where one was seen",
+                target.refused
+            ),
+            Limits::Found(found) => {
+                let or = match found.or.is_empty() {
+                    true => String::new(),
+                    false => format!("; {} would do as well", found.or.join(" or ")),
+                };
+                format!(
+                    "{name}: {} attempts were refused for their rate, which a limit explains: {}{or}; who else shares it is not identified, and it is taken for this target's alone; {}",
+                    target.refused,
+                    found.words(),
+                    found.hints.words()
+                )
+            }
+        });
         match &target.price {
             None => said.push(format!(
                 "{name}: prices are not identified, the log has no bills with tokens: where it answers anything, costs are not told, unless you write its prices into its card"
@@ -205,6 +222,9 @@ impl Fit {
                     false => price.told.words().to_owned(),
                 }
             );
+        }
+        if let Limits::Found(found) = &target.limits {
+            out += &format!("  limit         {}; {}\n", found.words(), found.evidence());
         }
         out += &match (parameters.stick.share, parameters.stick.interval) {
             (Some(share), Some((low, high))) => format!(

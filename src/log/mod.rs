@@ -85,6 +85,13 @@ pub struct Attempt {
     pub cost_pico: Option<u64>,
 }
 
+impl Attempt {
+    /// It was refused for its rate.
+    pub fn is_refused(&self) -> bool {
+        self.failure == Some(FailureClass::RateLimited)
+    }
+}
+
 /// How a request ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum End {

@@ -5,6 +5,7 @@ mod coverage;
 mod formats;
 mod honest;
 mod left_out;
+mod limits;
 mod program;
 mod resent;
 mod round_trip;
