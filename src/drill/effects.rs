@@ -1,5 +1,6 @@
 //! Drill 6, and the second half of drill 12: what is written outside the model, once.
 
+use windtunnel_policy::event::Advice;
 use windtunnel_policy::outcome::FailureClass;
 
 use super::advice::{self, ended};
@@ -33,9 +34,15 @@ fn not_retryable(evidence: &Evidence<'_>) -> Finding {
         if !result.class.is_some_and(|class| open.contains(&class)) {
             return Sight::Nothing;
         }
-        Sight::of(
-            result.retryable.then(|| format!("{}, marked as safe to send again", ended(case))),
-        )
+        Sight::of(match (result.retryable, result.advice) {
+            (true, _) => Some(format!("{}, marked as safe to send again", ended(case))),
+            (false, Advice::Escalate) => None,
+            (false, advice) => Some(format!(
+                "{}, with the advice {} to the application",
+                ended(case),
+                advice.name()
+            )),
+        })
     };
     let never = "no request ended with its effect open";
     each(rules::NOT_RETRYABLE, evidence.cases.iter(), look, advice::core, never)

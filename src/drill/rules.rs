@@ -36,8 +36,9 @@ pub(super) const REFUSAL: Rule = Rule::of_core("A valid refusal is returned as t
 pub(super) const ONCE: Rule =
     Rule::of_policy("No action writes twice, whatever fails after its tool may have run.");
 pub(super) const WRITTEN: Rule = Rule::of_core("The tool of what is answered has written.");
-pub(super) const NOT_RETRYABLE: Rule =
-    Rule::of_core("An error that leaves the effect open does not invite to send again.");
+pub(super) const NOT_RETRYABLE: Rule = Rule::of_core(
+    "An error that leaves the effect open invites nobody to send again, but to look.",
+);
 pub(super) const ONE_ERROR: Rule =
     Rule::of_core("Each request ends once, with an error that names status, class and reason.");
 pub(super) const COUNTED: Rule = Rule::of_core("The error counts the attempts that were sent.");

@@ -22,7 +22,7 @@ impl Catalogue {
         let mut catalogue = Catalogue::new(scenario.targets.iter().map(|t| t.name.as_str()));
         if scenario.has_tools() {
             catalogue.replace("duplicate_side_effects", Share(|c| c.duplicate_side_effects));
-            catalogue.insert_after("duplicate_side_effects", vec![side_effects()]);
+            catalogue.insert_after("duplicate_side_effects", side_effects());
         }
         if !scenario.tenants.is_empty() {
             catalogue.insert_after("success", vec![worst_tenant()]);
@@ -208,10 +208,16 @@ fn cached() -> Measure {
     measure(Block::Money, "cached_input_share", FRACTION, UP, describes, read)
 }
 
-fn side_effects() -> Measure {
-    let describes = "did an external effect, answered or not";
-    let read = Share(|c| c.side_effects);
-    measure(Block::Outcomes, "side_effects", FRACTION, EITHER, describes, read)
+fn side_effects() -> Vec<Measure> {
+    let row = |name, better, describes, read| {
+        measure(Block::Outcomes, name, FRACTION, better, describes, read)
+    };
+    let wrote = "did an external effect, answered or not";
+    let open = "not answered, and nobody knows what its tool did";
+    vec![
+        row("side_effects", EITHER, wrote, Share(|c| c.side_effects)),
+        row("escalated", DOWN, open, Share(|c| c.escalated)),
+    ]
 }
 
 fn worst_tenant() -> Measure {

@@ -1,7 +1,7 @@
 //! Every measure against figures worked out by hand, for every way a request can end.
 
 use windtunnel_policy::config::RecoveryAction;
-use windtunnel_policy::event::{Outcome, Terminal};
+use windtunnel_policy::event::{Advice, Outcome, Terminal};
 use windtunnel_policy::outcome::FailureClass;
 use windtunnel_policy::{Duration, Instant, Money};
 
@@ -24,6 +24,7 @@ fn unanswered(outcome: Outcome, took_ms: u64, attempts: u16) -> RequestRow {
         attempts,
         cost: Money::ZERO,
         disclosed: false,
+        advice: Advice::GiveUp,
     };
     RequestRow {
         request: 0,

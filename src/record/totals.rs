@@ -2,7 +2,7 @@
 
 use windtunnel_policy::Duration;
 use windtunnel_policy::config::RecoveryAction;
-use windtunnel_policy::event::Outcome;
+use windtunnel_policy::event::{Advice, Outcome};
 use windtunnel_policy::outcome::FailureClass;
 
 use super::{AttemptRow, RequestRow, SignedHist};
@@ -134,6 +134,8 @@ pub struct ClassTotals {
     pub disclosed: u64,
     /// Of those, the ones that do not where the product wants it.
     pub silent_substitutions: u64,
+    /// Unanswered, and nobody knows whether it has written.
+    pub escalated: u64,
     /// Actions whose tool has written outside the model.
     pub side_effects: u64,
     /// Actions whose tool has written more than once.
@@ -294,6 +296,7 @@ impl ClassTotals {
             Outcome::Partial => self.partial_output += 1,
             Outcome::Cancelled => self.cancelled += 1,
         }
+        self.escalated += u64::from(row.result.advice == Advice::Escalate);
         if let Some(class) = row.result.class {
             self.ended_as[class as usize] += 1;
         }
@@ -334,6 +337,7 @@ impl ClassTotals {
         self.substituted += other.substituted;
         self.disclosed += other.disclosed;
         self.silent_substitutions += other.silent_substitutions;
+        self.escalated += other.escalated;
         self.side_effects += other.side_effects;
         self.duplicate_side_effects += other.duplicate_side_effects;
         self.ended_as.iter_mut().zip(other.ended_as).for_each(|(own, other)| *own += other);

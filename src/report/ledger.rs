@@ -78,7 +78,7 @@ pub const LEDGER_TENANT_COLUMNS: [&str; 1] = ["tenant"];
 pub const LEDGER_DISCLOSURE_COLUMNS: [&str; 1] = ["request_disclosed"];
 
 /// A column after those, where a class has a tool that writes.
-pub const LEDGER_TOOL_COLUMNS: [&str; 1] = ["request_record"];
+pub const LEDGER_TOOL_COLUMNS: [&str; 2] = ["request_record", "request_advice"];
 
 /// Writes the ledger of an experiment, run after run, in the order of worlds and policies.
 pub struct Ledger<W> {
@@ -298,6 +298,7 @@ impl LedgerSink {
         }
         if self.tooled {
             lines.optional_text(request.record.map(Execution::name));
+            lines.text(request.result.advice.name());
         }
         lines.end();
     }

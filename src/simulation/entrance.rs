@@ -1,7 +1,7 @@
 //! Requests at a gateway's door: they come in, wait, or are turned away. Nobody behind the door, router
 //! or fleet, hears of those who do not come in.
 
-use windtunnel_policy::event::{Outcome, StopReason, Terminal};
+use windtunnel_policy::event::{Advice, Outcome, StopReason, Terminal};
 use windtunnel_policy::outcome::FailureClass;
 use windtunnel_policy::{Duration, Instant, Money};
 
@@ -139,6 +139,10 @@ impl Simulation<'_> {
             attempts: 0,
             cost: Money::ZERO,
             disclosed: false,
+            advice: match outcome {
+                Outcome::Cancelled => Advice::Nothing,
+                _ => Advice::SendAgain,
+            },
         };
         let row = RequestRow {
             request: asked.index,

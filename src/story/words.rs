@@ -1,7 +1,7 @@
 //! Events and actions, each as one clause.
 
 use windtunnel_policy::event::{
-    Action, BreakerState, Decision, Event, Outcome, StopReason, Terminal, Tries,
+    Action, Advice, BreakerState, Decision, Event, Outcome, StopReason, Terminal, Tries,
 };
 use windtunnel_policy::outcome::{Answer, FailureClass};
 use windtunnel_policy::{Instant, Money};
@@ -186,5 +186,9 @@ fn finish(result: &Terminal) -> String {
     if result.cost > Money::ZERO {
         text += &format!(", cost {}", result.cost);
     }
-    text
+    text + match result.advice {
+        Advice::Restart => "; the application may start anew, and say so",
+        Advice::Escalate => "; somebody has to find out what its tool did",
+        Advice::Nothing | Advice::SendAgain | Advice::GiveUp => "",
+    }
 }

@@ -8,7 +8,7 @@ use windtunnel::simulation::Simulation;
 use windtunnel::stats::Verdict;
 use windtunnel::world::{Stickiness, World, WorldOptions};
 use windtunnel_policy::Money;
-use windtunnel_policy::event::{Outcome, Terminal};
+use windtunnel_policy::event::{Advice, Outcome, Terminal};
 
 use super::{random, run};
 
@@ -23,6 +23,7 @@ const UNEXPLAINED: Terminal = Terminal {
     attempts: 0,
     cost: Money::ZERO,
     disclosed: false,
+    advice: Advice::Nothing,
 };
 
 /// The ledger without the reasons why nothing more was tried.
@@ -40,7 +41,7 @@ fn without_reasons(rows: Rows) -> (Vec<AttemptRow>, Vec<RequestRow>) {
 /// A policy that keeps no memory of failures, with one budget for the whole request, and no second
 /// attempt beside a first.
 fn forgetful(policy: &mut Value) {
-    for field in ["hedge", "outlier"] {
+    for field in ["hedge", "outlier", "classes"] {
         policy.as_object_mut().expect("a policy has fields").remove(field);
     }
     (policy["breakers"], policy["retry_budgets"]) = (json!([]), json!([]));

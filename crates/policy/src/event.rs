@@ -1,5 +1,6 @@
 //! What goes into the router, and what comes out.
 
+pub use crate::advice::Advice;
 use crate::config::RecoveryAction;
 use crate::facts::Fact;
 use crate::outcome::{Answer, Execution, Failure, FailureClass, Usage};
@@ -411,6 +412,8 @@ pub struct Terminal {
     pub cost: Money,
     /// The answer is of another model than the one asked for, and says so.
     pub disclosed: bool,
+    /// What the application may do about it.
+    pub advice: Advice,
 }
 
 /// The kinds of terminal result.

@@ -106,6 +106,7 @@
 extern crate alloc;
 
 mod admission;
+mod advice;
 mod backoff;
 mod breaker;
 mod budget;

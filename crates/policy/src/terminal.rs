@@ -1,5 +1,6 @@
 //! What the application gets where no attempt answered.
 
+use crate::advice::Advice;
 use crate::event::{Outcome, StopReason};
 use crate::outcome::FailureClass;
 
@@ -23,6 +24,8 @@ pub(crate) struct Stopped {
     pub(crate) all_cooling: bool,
     /// The request may write outside the model.
     pub(crate) writes: bool,
+    /// The latest attempt was sent, and the record of its tool has not said what that did.
+    pub(crate) unsettled: bool,
 }
 
 impl Stopped {
@@ -91,6 +94,32 @@ impl Stopped {
             | FailureClass::PartialStream
             | FailureClass::Unknown => 502,
         }
+    }
+
+    /// What the application may do, where it is told that it may send again or not.
+    pub(crate) fn advice(&self, retryable: bool) -> Advice {
+        match self.outcome() {
+            Outcome::Answered(_) | Outcome::Refused(_) | Outcome::Cancelled => Advice::Nothing,
+            _ if self.reason == StopReason::ToolFailed => Advice::Restart,
+            _ if self.effect_unknown() => Advice::Escalate,
+            Outcome::Partial => Advice::Restart,
+            _ if retryable => Advice::SendAgain,
+            _ => Advice::GiveUp,
+        }
+    }
+
+    /// Whether something may have been written, and nobody here knows.
+    fn effect_unknown(&self) -> bool {
+        let ambiguous = matches!(
+            self.class,
+            FailureClass::Transport
+                | FailureClass::Timeout
+                | FailureClass::PartialStream
+                | FailureClass::DeadlineExhausted
+        );
+        self.reason == StopReason::NotIdempotent
+            || self.class == FailureClass::SideEffectUnknown
+            || (self.writes && self.attempts > 0 && self.unsettled && ambiguous)
     }
 
     /// Whether the caller may sensibly send the same request again.

@@ -1,7 +1,7 @@
 //! Rows no policy can make: what would be seen if the core or the simulator were at fault.
 
 use windtunnel_policy::config::{Policy, Streaming};
-use windtunnel_policy::event::Outcome;
+use windtunnel_policy::event::{Advice, Outcome};
 use windtunnel_policy::outcome::FailureClass;
 use windtunnel_policy::{Duration, Instant, Money};
 
@@ -125,8 +125,12 @@ pub(super) const ALL: &[Tampered] = &[
         which: answered, fault: NoWrite,
     },
     Tampered {
-        drill: "tools-once", breaks: "An error that leaves the effect open does not invite to send again.",
+        drill: "tools-once", breaks: "An error that leaves the effect open invites nobody to send again, but to look.",
         which: effect_unknown, fault: Request(|row, _| row.result.retryable = true),
+    },
+    Tampered {
+        drill: "tools-once", breaks: "An error that leaves the effect open invites nobody to send again, but to look.",
+        which: effect_unknown, fault: Request(|row, _| row.result.advice = Advice::GiveUp),
     },
     Tampered {
         drill: "all-exhausted", breaks: "Each request ends once, with an error that names status, class and reason.",

@@ -6,7 +6,7 @@ use super::Router;
 use super::results::{due, in_flight_due};
 use crate::config::{FirstToken, Streaming};
 use crate::event::{
-    Action, AttemptRef, Decision, Left, Outcome, Request, RequestRef, StopReason, Terminal,
+    Action, Advice, AttemptRef, Decision, Left, Outcome, Request, RequestRef, StopReason, Terminal,
 };
 use crate::facts::Fact;
 use crate::outcome::{Answer, Failure, FailureClass, Phase, Usage};
@@ -147,6 +147,7 @@ impl Router {
             attempts: slot.attempts - slot.unsent,
             cost: slot.spent,
             disclosed: class.must_disclose(target),
+            advice: Advice::Nothing,
         };
         out.push(Action::Finish { request, result });
         self.slots.close(i);

@@ -47,6 +47,7 @@ impl Router {
             out_of_service: refusal.out_of_service > 0,
             all_cooling: refusal.all_cooling(),
             writes: class.writes,
+            unsettled: !slot.lapse.unsent && !slot.lapse.settled,
         };
         let retryable = stopped.retryable() && !self.policy.attempts.owns_retries;
         let returns = refusal.earliest.map(|back| back.at.since(self.now));
@@ -63,6 +64,7 @@ impl Router {
             attempts: slot.attempts - slot.unsent,
             cost: slot.spent,
             disclosed: refused && class.must_disclose(slot.flight.target),
+            advice: stopped.advice(retryable),
         };
         self.finish(i, result, out);
     }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use windtunnel_policy::event::{Action, AttemptRef, Decision, Outcome, RequestRef, Send, Terminal};
+use windtunnel_policy::event::{
+    Action, Advice, AttemptRef, Decision, Outcome, RequestRef, Send, Terminal,
+};
 use windtunnel_policy::{Duration, Instant, Money, Router};
 
 /// What targets, breakers and requests are called.
@@ -120,6 +122,9 @@ impl Names {
         }
         if let Some(after) = result.retry_after {
             line += &format!(" after {after}");
+        }
+        if matches!(result.advice, Advice::Restart | Advice::Escalate) {
+            line += &format!(", {}", result.advice.name());
         }
         line += &match result.attempts {
             1 => ", 1 attempt".into(),
