@@ -100,12 +100,11 @@ fn table_text(table: &Table) -> String {
     let width = |c: usize| rows.iter().map(|row| row[c].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns).map(width).collect();
     let mut out = String::new();
+    // Figures stand right, words left.
+    let figures: Vec<bool> = (0..columns).map(|column| table.holds_figures(column)).collect();
     for row in &rows {
-        let cells = row.iter().zip(&widths).enumerate().map(|(c, (cell, width))| {
-            // Figures stand right, words left.
-            let words =
-                c == 0 || (c + 1 == columns && !cell.contains(|ch: char| ch.is_ascii_digit()));
-            if words { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+        let cells = row.iter().zip(&widths).zip(&figures).map(|((cell, width), figures)| {
+            if *figures { format!("{cell:>width$}") } else { format!("{cell:<width$}") }
         });
         let line = cells.collect::<Vec<_>>().join("   ");
         out += &format!("  {}\n", line.trim_end());

@@ -88,11 +88,9 @@ fn blocks(told: &Told, caption: &str) -> Vec<Block> {
 
 /// A table of the other reports; columns in which no cell begins with a figure are words.
 fn shown(caption: &str, table: &sections::Table) -> Table {
-    let figures = |at: usize| {
-        at > 0 && table.rows.iter().any(|row| row[at].starts_with(|c: char| !c.is_alphabetic()))
-    };
     let columns = table.head.iter().enumerate();
-    let columns = columns.map(|(at, title)| Column { title: title.clone(), figures: figures(at) });
+    let columns = columns
+        .map(|(at, title)| Column { title: title.clone(), figures: table.holds_figures(at) });
     let row = |cells: &Vec<String>| Row {
         head: cells[0].clone(),
         cells: cells[1..].to_vec(),
@@ -107,19 +105,10 @@ fn shown(caption: &str, table: &sections::Table) -> Table {
 
 /// What to change, and the changes as a diff.
 fn recommended(found: &WhatIf) -> Section {
-    let Told { title, sentences, .. } = sections::recommended(found);
+    let Told { title, sentences, verbatim, .. } = sections::recommended(found);
     let mut blocks = vec![Block::List(sentences)];
-    let changes = &found.recommended.changes;
-    if !changes.is_empty() {
-        let line = |sign: char, field: &str, value: &Option<String>| {
-            value.as_ref().map_or(String::new(), |value| format!("{sign} {field}: {value}\n"))
-        };
-        let diff = changes.iter().map(|change| {
-            line('-', &change.field, &change.from) + &line('+', &change.field, &change.to)
-        });
-        let caption = "Fields that differ from the policy in force:";
-        blocks.push(Block::Code(caption.into(), diff.collect()));
-    }
+    let caption = "Fields that differ from the policy in force:";
+    blocks.extend(verbatim.map(|diff| Block::Code(caption.into(), diff)));
     Section::new(title, blocks)
 }
 

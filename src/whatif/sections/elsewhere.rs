@@ -61,17 +61,15 @@ pub(in crate::whatif) fn recommended(found: &WhatIf) -> Section {
         None => vec!["No change is recommended.".to_owned()],
     };
     sentences.extend(recommended.because.iter().map(|because| sentence(because)));
-    let rows: Vec<Vec<String>> = recommended
-        .changes
-        .iter()
-        .map(|change| {
-            let of = |value: &Option<String>| value.clone().unwrap_or("–".into());
-            vec![change.field.clone(), of(&change.from), of(&change.to)]
-        })
-        .collect();
-    let table = (!rows.is_empty())
-        .then(|| Table { head: ["field", "now", "then"].map(str::to_owned).to_vec(), rows });
-    Section { title: "What to change".into(), sentences, table, verbatim: None }
+    let line = |sign: char, field: &str, value: &Option<String>| {
+        value.as_ref().map_or(String::new(), |value| format!("{sign} {field}: {value}\n"))
+    };
+    let diff = recommended.changes.iter().map(|change| {
+        line('-', &change.field, &change.from) + &line('+', &change.field, &change.to)
+    });
+    let diff: String = diff.collect();
+    let verbatim = (!diff.is_empty()).then_some(diff);
+    Section { title: "What to change".into(), sentences, table: None, verbatim }
 }
 
 /// With a capital letter, where it begins with a letter, and a full stop.

@@ -33,6 +33,14 @@ pub(in crate::whatif) struct Table {
     pub(in crate::whatif) rows: Vec<Vec<String>>,
 }
 
+impl Table {
+    /// Whether a column holds figures: words are those of which no cell begins with anything but a letter.
+    pub(in crate::whatif) fn holds_figures(&self, column: usize) -> bool {
+        let is_figure = |row: &Vec<String>| row[column].starts_with(|c: char| !c.is_alphabetic());
+        column > 0 && self.rows.iter().any(is_figure)
+    }
+}
+
 /// All sections.
 pub(super) fn sections(found: &WhatIf) -> Vec<Section> {
     let mut all = vec![summary::summary(found)];
