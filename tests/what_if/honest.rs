@@ -151,18 +151,19 @@ fn what_is_not_reproduced_recommends_nothing() {
     assert!(found["recommended"]["policy"].is_null(), "{}", found["recommended"]);
     assert_eq!(named(&found["believed"]["checks"], "success")["verdict"], "off");
 
-    // Four in ten instead of one in ten are thirty points: whoever tolerates that, has it reproduced, and
+    // Four in ten instead of one in ten are thirty points, give or take four standard errors (of 1,200 requests,
+    // 1.4 points each): whoever tolerates that, has it reproduced, and
     // yet no gain that is smaller than that.
-    let lenient = [&world[..], &["--tolerance", "31pp", "--tolerance", "400%"]].concat();
+    let lenient = [&world[..], &["--tolerance", "36pp", "--tolerance", "400%"]].concat();
     let text = ask(&folder, ["one.yaml", "three.yaml"], &lenient);
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(flat.contains("to within what is tolerated (31 pp, or 400 % of"), "{text}");
+    assert!(flat.contains("to within what is tolerated (36 pp, or 400 % of"), "{text}");
     assert!(!flat.contains("NOT REPRODUCED"), "{text}");
     let found = json(&folder, ["one.yaml", "three.yaml"], &lenient);
     let success = named(&found["believed"]["checks"], "success");
     assert_eq!(
         (&success["verdict"], &success["tolerance"]),
-        (&"within_tolerance".into(), &0.31.into())
+        (&"within_tolerance".into(), &0.36.into())
     );
     assert_eq!(found["believed"]["reproduces"], true);
     let gain = &found["policies"][1]["differences"][0]["difference"];

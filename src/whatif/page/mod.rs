@@ -40,7 +40,8 @@ fn body(found: &WhatIf) -> Vec<Section> {
     let each = (1..found.policies.len()).map(|i| sections::instead(found, i));
     all.push(Section::new("Policy by policy", vec![Block::List(each.collect())]));
     all.extend(sections::believed(found).map(|told| {
-        let blocks = blocks(&told, "The log against the simulation, figure by figure");
+        let mut blocks = blocks(&told, "The log against the simulation, figure by figure");
+        blocks.splice(0..0, sections::reproduced(found).map(Block::Text));
         Section::new("Is the log reproduced?", blocks)
     }));
     all.push(recommended(found));

@@ -12,11 +12,7 @@ const MOST_INTERVALS: usize = 5;
 /// Whether the policy in force, simulated, does what the log says; none without a log.
 pub(in crate::whatif) fn reproduced(found: &WhatIf) -> Option<String> {
     let (believed, first) = (found.believed.as_ref()?, &found.policies[0].name);
-    let off = |verdict| {
-        let off = believed.checks.iter().filter(move |check| check.verdict == verdict);
-        let off = off.map(|check| format!("{} is {}", check.name, off_by(check, unit(check))));
-        off.collect::<Vec<_>>().join("; ")
-    };
+    let off = |verdict| all_off(believed, verdict);
     let tolerance = believed.tolerance.words();
     let smaller = "Differences smaller than that are not to be believed.";
     if !believed.reproduces {
@@ -39,6 +35,35 @@ pub(in crate::whatif) fn reproduced(found: &WhatIf) -> Option<String> {
              ({tolerance}) though not to within sampling error: {slight}{beside}. {smaller}"
         ),
     })
+}
+
+/// The same in a few words: what is below says the rest.
+pub(in crate::whatif) fn briefly_reproduced(found: &WhatIf) -> Option<String> {
+    let (believed, first) = (found.believed.as_ref()?, &found.policies[0].name);
+    if !believed.reproduces {
+        let off = all_off(believed, Verdict::Off);
+        return Some(format!(
+            "NOT REPRODUCED: simulated in the fitted world, `{first}` does not do what the log says: {off}."
+        ));
+    }
+    let is = |verdict| move |check: &Check| check.verdict == verdict;
+    let tolerated = believed.checks.iter().any(is(Verdict::WithinTolerance));
+    let closely = if tolerated { ", to within what is tolerated" } else { "" };
+    let mut beside = believed.intervals.iter().chain(&believed.targets);
+    let everywhere = match beside.any(is(Verdict::Off)) {
+        true => ", though not at every time and target",
+        false => "",
+    };
+    Some(format!(
+        "Simulated in the fitted world, `{first}` does what the log says{closely}{everywhere}."
+    ))
+}
+
+/// The figures with this verdict, each with how far it is off.
+fn all_off(believed: &Believed, verdict: Verdict) -> String {
+    let off = believed.checks.iter().filter(|check| check.verdict == verdict);
+    let off = off.map(|check| format!("{} is {}", check.name, off_by(check, unit(check))));
+    off.collect::<Vec<_>>().join("; ")
 }
 
 /// Figures of which sampling error alone is more than what is tolerated; nothing where there are none.

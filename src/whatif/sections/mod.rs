@@ -7,7 +7,7 @@ mod measures;
 mod over_time;
 mod summary;
 
-pub(super) use believed::{believed, reproduced};
+pub(super) use believed::{believed, briefly_reproduced, reproduced};
 pub(super) use elsewhere::{recommended, sensitivity};
 pub(super) use measures::{FIRST, by_class, changes, policies, targets};
 pub(super) use over_time::{bad_times, in_time, weighted};
