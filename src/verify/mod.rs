@@ -141,7 +141,7 @@ pub fn verify<O: Observer>(
     options: Options,
     observer: &O,
 ) -> Result<Proof, Vec<Problem>> {
-    let sample = sample();
+    let sample = sample::topology_for(policy);
     let (name, topology) = targets.unwrap_or(("built-in sample", &sample));
     let router = Router::new(policy.clone(), topology.clone())?;
     Ok(verify_subject(&router, name, options, observer))
@@ -150,7 +150,7 @@ pub fn verify<O: Observer>(
 /// The built-in sample: two primaries of one model in two regions, an equal fallback elsewhere, and an
 /// approved substitute; a class that only asks, and one that may write and has little money.
 pub fn sample() -> Topology {
-    sample::topology()
+    sample::topology_for(&Policy::default())
 }
 
 /// Walks over every sequence of a subject: a router, or something around one.

@@ -1,14 +1,17 @@
 //! Targets for a policy that is looked at alone, by the roles policies speak of.
 
+use windtunnel_policy::config::Policy;
 use windtunnel_policy::target::{
-    Capabilities, Group, Role, RouteClass, SideEffects, Target, TargetId, Topology,
+    Capabilities, Group, Role, RouteClass, SideEffects, Target, TargetId, Tenant, Topology,
 };
-use windtunnel_policy::{Duration, Money, Price};
+use windtunnel_policy::{Duration, Money, Price, Share};
 
 /// Two primaries of one model in two regions on one account, an equal fallback of another provider,
 /// and an approved substitute with a larger window, a higher price and a smaller promise. One class
 /// only asks, the other may write and has little money.
-pub(super) fn topology() -> Topology {
+///
+/// Where the policy divides a budget by tenant, there are two, the second with a quarter of it.
+pub(super) fn topology_for(policy: &Policy) -> Topology {
     let targets = vec![
         target("primary-east", "first", "model", "east"),
         target("primary-west", "first", "model", "west"),
@@ -27,7 +30,12 @@ pub(super) fn topology() -> Topology {
         max_cost: Money::from_pico(20_000_000_000),
         ..class("write", SideEffects::WritePossible)
     };
-    Topology { targets, classes: vec![ask, write], tenants: Vec::new() }
+    let tenant = |name: &str, budget_share| Tenant { name: name.into(), budget_share };
+    let tenants = match policy.retry_budgets.iter().any(|budget| budget.by_tenant) {
+        true => vec![tenant("large", Share::ratio(3, 4)), tenant("small", Share::ratio(1, 4))],
+        false => Vec::new(),
+    };
+    Topology { targets, classes: vec![ask, write], tenants }
 }
 
 fn target(name: &str, provider: &str, model: &str, region: &str) -> Target {

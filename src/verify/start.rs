@@ -38,10 +38,11 @@ pub(super) fn starts<S: Subject>(subject: &S) -> Begun<S, Vec<Start<S>>> {
     let policy = subject.policy();
     let topology = subject.topology();
     for (id, class) in topology.classes.iter().enumerate() {
-        let asks = Asks { class: ClassId(id as u16), tries: Tries::FIRST };
+        let class_id = ClassId(id as u16);
+        let asks = Asks { class: class_id, tries: Tries::FIRST, left: Left::ALL };
         let single = |name: &str, streamed: bool, input: u32| -> Begun<S, Start<S>> {
             let watched = asks.arrive(fresh.clone(), streamed, input)?;
-            let (name, alphabet) = (format!("{}: {name}", class.name), everything());
+            let (name, alphabet) = (format!("{}: {name}", class.name), everything(policy));
             Ok(Start { name, watched, alphabet, late: true, shorter: 0, requests: 1 })
         };
         starts.push(single("a streamed request", true, 2 * OUTPUT)?);
@@ -53,9 +54,15 @@ pub(super) fn starts<S: Subject>(subject: &S) -> Begun<S, Vec<Start<S>>> {
             let again = Asks { tries: Tries { sdk: 2, ..Tries::FIRST }, ..asks };
             let watched = again.arrive(fresh.clone(), false, 2 * OUTPUT)?;
             let name = format!("{}: an action that comes again", class.name);
-            let alphabet = everything();
+            let alphabet = everything(policy);
             starts.push(Start { name, watched, alphabet, late: true, shorter: 0, requests: 1 });
         }
+        let frugal = Asks { left: LITTLE, ..asks };
+        let watched = frugal.arrive(fresh.clone(), true, 2 * OUTPUT)?;
+        let name = format!("{}: little left of its budget", class.name);
+        let mut alphabet = everything(policy);
+        alphabet.extend([1, 2].map(What::UsedBelow));
+        starts.push(Start { name, watched, alphabet, late: true, shorter: 1, requests: 1 });
         let kinds = one_of_each_kind(policy, &class.groups[0].targets);
         let several = |name: &str, watched: Watched<S>| {
             let requests = watched.lives.len();
@@ -98,7 +105,13 @@ struct Asks {
     class: ClassId,
     /// Whether they came before.
     tries: Tries,
+    /// What they bring with them.
+    left: Left,
 }
+
+/// What is left of a budget that outer layers have used up nearly all of.
+const LITTLE: Left =
+    Left { attempts: 3, first_output: Duration::from_secs(8), total: Duration::from_secs(20) };
 
 /// A breaker on its way open.
 struct Opening<S> {
@@ -125,6 +138,9 @@ impl Asks {
         input_tokens: u32,
     ) -> Begun<S, Watched<S>> {
         let id = watched.trail().len() as u64;
+        // Of several at once each is another tenant's, as far as there are tenants.
+        let tenants = watched.subject.topology().tenants.len().max(1);
+        let tenant = TenantId((watched.lives.len() % tenants) as u16);
         let request = Request {
             id,
             salt: id,
@@ -133,10 +149,10 @@ impl Asks {
             max_output_tokens: OUTPUT,
             streamed,
             session: 1,
-            tenant: TenantId::FIRST,
+            tenant,
             action: id,
             tries: self.tries,
-            left: Left::ALL,
+            left: self.left,
         };
         match watched.feed(watched.now, Event::Arrived(request)) {
             Ok(()) => Ok(watched),

@@ -1,10 +1,11 @@
 //! What can happen next: the alphabet of the walk.
 
-use windtunnel_policy::config::Policy;
+use windtunnel_policy::config::{Policy, RecoveryAction};
 use windtunnel_policy::event::{AttemptRef, Event, RequestRef};
+use windtunnel_policy::facts::{Fact, OutcomeFact};
 use windtunnel_policy::outcome::{Answer, Execution, Failure, FailureClass, Phase, Usage};
 use windtunnel_policy::promises::{Broken, Life, Subject, Watched};
-use windtunnel_policy::target::TargetId;
+use windtunnel_policy::target::{TargetId, TenantId};
 use windtunnel_policy::{Duration, Instant};
 
 /// One thing that happens to one of the open requests.
@@ -47,12 +48,59 @@ pub(super) enum What {
     Time,
     /// An operator takes a target out; `None` for all recovery.
     SwitchesOff(Option<TargetId>),
+    /// A proxy tells of so many calls beyond the first.
+    UsedBelow(u16),
+    /// Another replica tells this of the class's first target.
+    Learns(Told),
+}
+
+/// What another replica tells.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Told {
+    Failure,
+    Cooling,
+    Isolated,
+    FirstAttempt,
+    Recovery,
 }
 
 impl What {
     /// Whether it happens to one attempt, and not to a request or to all.
     fn is_an_attempts(self) -> bool {
-        !matches!(self, What::Cancels | What::Time | What::SwitchesOff(_) | What::Reconciled(_))
+        let of_all = matches!(self, What::Time | What::SwitchesOff(_) | What::Learns(_));
+        !of_all && !matches!(self, What::Cancels | What::Reconciled(_))
+    }
+
+    /// Whether nothing depends on how long before the timer it comes.
+    fn comes_soon_only(self) -> bool {
+        matches!(self, What::Time | What::SwitchesOff(_) | What::Learns(_) | What::UsedBelow(_))
+    }
+}
+
+impl Told {
+    /// As it is told now of this target.
+    fn of(self, target: TargetId, now: Instant) -> Fact {
+        let (tenant, until) = (TenantId::FIRST, now + HINTS[0]);
+        match self {
+            Told::Failure => Fact::Outcome(OutcomeFact {
+                target,
+                tenant,
+                failed: true,
+                for_breakers: true,
+                probe: false,
+                recovery: false,
+                sent: now,
+                elapsed: Duration::ZERO,
+                draw: 0,
+            }),
+            Told::Cooling => Fact::Cooling { target, until },
+            Told::Isolated => Fact::Isolated { target, account: true, until },
+            Told::FirstAttempt => Fact::FirstAttempt { target, tenant },
+            Told::Recovery => {
+                let action = RecoveryAction::Retry;
+                Fact::Recovery { action, failing: target, destination: target, tenant, over: false }
+            }
+        }
     }
 }
 
@@ -79,9 +127,10 @@ const RECORDS: [Execution; 5] = [
 
 const PHASES: [Phase; 3] = [Phase::BeforeHeaders, Phase::BeforeOutput, Phase::AfterOutput];
 
-/// Everything that can happen to one request: every class that can be reported, in every phase.
-pub(super) fn everything() -> Vec<What> {
-    let mut all = endings();
+/// Everything that can happen to one request: every class that can be reported, in every phase; and what
+/// other replicas tell, where the policy has them tell.
+pub(super) fn everything(policy: &Policy) -> Vec<What> {
+    let mut all = endings(policy);
     all.extend([What::Headers, What::Progress, What::Ends(Answer::Refusal)]);
     for class in FailureClass::ALL.into_iter().filter(|class| reported(*class)) {
         all.extend(PHASES.map(|phase| What::Fails { class, phase, hint: None }));
@@ -96,7 +145,7 @@ pub(super) fn everything() -> Vec<What> {
 /// Of all that can happen, one class for each row of the matrix: what the classes of one row lead
 /// to differs in their name alone, and the walk over everything has seen each. And an operator.
 pub(super) fn one_of_each_kind(policy: &Policy, targets: &[TargetId]) -> Vec<What> {
-    let mut all = endings();
+    let mut all = endings(policy);
     all.push(What::SwitchesOff(None));
     all.extend(targets.iter().map(|target| What::SwitchesOff(Some(*target))));
     let mut rows = Vec::new();
@@ -112,7 +161,7 @@ pub(super) fn one_of_each_kind(policy: &Policy, targets: &[TargetId]) -> Vec<Wha
     all
 }
 
-fn endings() -> Vec<What> {
+fn endings(policy: &Policy) -> Vec<What> {
     let mut all = vec![
         What::Time,
         What::Cancels,
@@ -122,6 +171,11 @@ fn endings() -> Vec<What> {
         What::Ends(Answer::Invalid),
     ];
     all.extend(RECORDS.map(What::Reconciled));
+    if policy.replicas.shares() {
+        let told =
+            [Told::Failure, Told::Cooling, Told::Isolated, Told::FirstAttempt, Told::Recovery];
+        all.extend(told.map(What::Learns));
+    }
     all
 }
 
@@ -178,7 +232,12 @@ impl Step {
             What::SwitchesOff(target) if self.nth == 0 => {
                 plain(Event::KillSwitch { target, off: true })
             }
-            What::SwitchesOff(_) => None,
+            What::Learns(told) if self.nth == 0 => {
+                let class = &watched.subject.topology().classes[usize::from(life.request.class.0)];
+                plain(Event::Learnt(told.of(class.groups[0].targets[0], now)))
+            }
+            What::SwitchesOff(_) | What::Learns(_) => None,
+            What::UsedBelow(calls) => plain(Event::UsedBelow { attempt: life.flying?, calls }),
             What::Cancels => plain(Event::Cancelled(*request)),
             What::Reconciled(record) if life.looks_up => {
                 plain(Event::LookedUp { request: *request, record })
@@ -195,7 +254,7 @@ impl Step {
         let (soon, timer) = (watched.now + SOON, watched.next_timer());
         match (self.pace, timer) {
             (Pace::Soon, _) => Some(soon.min(timer.unwrap_or(soon))),
-            (Pace::Late, _) if matches!(self.what, What::Time | What::SwitchesOff(_)) => None,
+            (Pace::Late, _) if self.what.comes_soon_only() => None,
             (Pace::Late, Some(timer)) if timer > soon => {
                 Some(timer.saturating_sub(Duration::from_micros(1)))
             }

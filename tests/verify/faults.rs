@@ -123,6 +123,11 @@ fn no_repeated_write_of_an_action_that_comes_again() {
 }
 
 #[test]
+fn attempt_limits_that_a_request_brings() {
+    with_fault(Promise::AttemptLimits, 2, Fault::DeafToCalls);
+}
+
+#[test]
 fn attempt_limits() {
     let mut two = policy();
     two.attempts.max = 2;

@@ -24,6 +24,8 @@ pub(crate) enum Fault {
     DeafToCancel,
     /// Takes a record that nobody will ever have for one that says the tool was not called.
     Credulous,
+    /// Does not hear what a proxy has called.
+    DeafToCalls,
     /// Shows output at once, and goes on as if nobody had seen it.
     ShowsEarly,
     /// Sets no timer for a wait.
@@ -62,6 +64,9 @@ impl Faulty {
     fn doctored(&self, event: Event) -> Event {
         match (self.fault, event, self.flying) {
             (Fault::DeafToCancel, Event::Cancelled(_), Some(attempt)) => Event::NotSent(attempt),
+            (Fault::DeafToCalls, Event::UsedBelow { attempt, .. }, _) => {
+                Event::UsedBelow { attempt, calls: 0 }
+            }
             (Fault::Credulous, Event::Reconciled { attempt, record: Execution::Unknown }, _) => {
                 Event::Reconciled { attempt, record: Execution::NotCalled }
             }
@@ -74,7 +79,7 @@ impl Faulty {
 
     fn doctor(&mut self, event: Event, actions: &mut Vec<Action>) {
         match self.fault {
-            Fault::RunsAnother | Fault::DeafToCancel | Fault::Credulous => {}
+            Fault::RunsAnother | Fault::DeafToCancel | Fault::DeafToCalls | Fault::Credulous => {}
             Fault::EndsTwice => {
                 let last = actions.last().copied();
                 actions.extend(last.filter(|action| matches!(action, Action::Finish { .. })));

@@ -16,6 +16,24 @@ fn every_shipped_policy_holds_on_the_sample() {
     }
 }
 
+/// Two gateways that tell each other, and a budget divided between tenants: what the other tells and whose
+/// request it is are part of the walk.
+#[test]
+fn what_replicas_tell_and_tenants_are_walked() {
+    let mut policy = load_policy("tenant-budgets").expect("a shipped policy");
+    let options = Options { depth: 2, max_states: 50_000 };
+    let walked = |policy: &_| {
+        let proof = verify(policy, None, options, &NoObserver).expect("a valid policy");
+        assert_eq!(proof.verdict(), Verdict::Holds, "{}", proof.text());
+        proof.covered.iter().map(|start| start.sequences).sum::<u64>()
+    };
+    let alone = walked(&policy);
+    policy.replicas.count = 2;
+    policy.replicas.sharing =
+        windtunnel_policy::config::Sharing::After(windtunnel_policy::Duration::from_secs(1));
+    assert!(walked(&policy) > alone);
+}
+
 #[test]
 fn a_scenarios_own_targets_are_walked() {
     let scenario = Scenario::load("steady").expect("a shipped scenario");

@@ -79,6 +79,8 @@ enum Account {
     InFlight {
         max: u32,
         now: u32,
+        /// As far as the other replicas have told.
+        elsewhere: u32,
     },
 }
 
@@ -146,6 +148,13 @@ impl Budgets {
     /// Another replica was granted a recovery: what governs it has as much less, as far as it has any.
     pub(crate) fn spend(&mut self, action: RecoveryAction, payer: Payer, now: Instant) {
         self.governing(action).for_each(|budget| budget.account(payer).spend(now));
+    }
+
+    /// A recovery that another replica was granted is over.
+    pub(crate) fn on_spent_ended(&mut self, action: RecoveryAction, payer: Payer) {
+        if self.counts_in_flight {
+            self.governing(action).for_each(|budget| budget.account(payer).give_back_elsewhere());
+        }
     }
 
     /// Whether the end of a recovery gives anything back.
@@ -222,7 +231,11 @@ impl Budget {
 
     /// What each target declares it can take from elsewhere.
     fn declared_headroom(topology: &Topology) -> Budget {
-        let account = |max: Option<u32>| Account::InFlight { max: max.unwrap_or(u32::MAX), now: 0 };
+        let account = |max: Option<u32>| Account::InFlight {
+            max: max.unwrap_or(u32::MAX),
+            now: 0,
+            elsewhere: 0,
+        };
         Budget {
             governs: RecoveryAction::ALL.map(|action| {
                 // A hedge goes to another target, as the other two do.
@@ -288,7 +301,8 @@ impl Account {
                 Account::Throttle { capacity, per_success, level: capacity }
             }
             BudgetKind::InFlight { max } => {
-                Account::InFlight { max: (at_least_one(max) / RECOVERY) as u32, now: 0 }
+                let max = (at_least_one(max) / RECOVERY) as u32;
+                Account::InFlight { max, now: 0, elsewhere: 0 }
             }
         }
     }
@@ -340,7 +354,7 @@ impl Account {
                 recoveries * one < by_share || recoveries * 1_000_000 < least
             }
             Account::Throttle { capacity, level, .. } => *level > *capacity / 2,
-            Account::InFlight { max, now } => *now < *max,
+            Account::InFlight { max, now, elsewhere } => now.saturating_add(*elsewhere) < *max,
         }
     }
 
@@ -358,7 +372,15 @@ impl Account {
         self.has_one(at);
         match self {
             Account::Tokens { level, .. } => *level = level.saturating_sub(RECOVERY),
+            Account::InFlight { elsewhere, .. } => *elsewhere = elsewhere.saturating_add(1),
             account => account.take(at),
+        }
+    }
+
+    /// One that was told is over. Of one whose grant was never heard of nothing returns.
+    fn give_back_elsewhere(&mut self) {
+        if let Account::InFlight { elsewhere, .. } = self {
+            *elsewhere = elsewhere.saturating_sub(1);
         }
     }
 
@@ -375,7 +397,7 @@ impl Account {
             }
             Account::Ratio { counts, .. } => counts.clear(),
             Account::Throttle { capacity, level, .. } => *level = *capacity,
-            Account::InFlight { now, .. } => *now = 0,
+            Account::InFlight { now, elsewhere, .. } => (*now, *elsewhere) = (0, 0),
         }
     }
 }

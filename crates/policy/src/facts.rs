@@ -1,6 +1,7 @@
 //! What a router tells the other replicas of its policy, and what it makes of what they tell.
 //!
-//! Facts are small and add up in any order: counts are added, of two ends of a time out the later
+//! Facts may be late, and may be lost: who has restarted hears that recoveries are over of which it never heard
+//! that they began, and takes no harm. They are small and add up in any order: counts are added, of two ends of a time out the later
 //! holds. Only rules that ask for an order of outcomes (consecutive failures, the last so many calls)
 //! see them in the order in which they are told.
 
@@ -126,13 +127,15 @@ impl Router {
                 self.budgets.on_first_attempt(target, tenant, now);
             }
             Fact::Admitted { class, group } => {
-                let door = self.door(class, group).expect("the group has a limit here, too");
-                self.health.doors.admit(door.number, now);
+                // A replica of another version of the policy may have a limit where this one has none.
+                if let Some(door) = self.door(class, group) {
+                    self.health.doors.admit(door.number, now);
+                }
             }
             Fact::Recovery { action, failing, destination, tenant, over } => {
                 let payer = Payer { failing, destination, tenant };
                 match over {
-                    true => self.budgets.on_recovery_ended(action, payer),
+                    true => self.budgets.on_spent_ended(action, payer),
                     false => self.budgets.spend(action, payer, now),
                 }
             }

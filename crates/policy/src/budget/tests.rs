@@ -143,6 +143,23 @@ fn in_flight_returns_when_recovery_ends() {
 }
 
 #[test]
+fn what_others_were_granted_takes_places_and_ends_never_heard_of_return_none() {
+    let mut b = retries(BudgetKind::InFlight { max: 3 });
+    let action = RecoveryAction::Retry;
+    b.on_spent_ended(action, from(A, A));
+    b.spend(action, from(A, A), at(0));
+    assert_eq!(granted(&mut b, 5, at(0)), 2);
+    for _ in 0..2 {
+        b.on_spent_ended(action, from(A, A));
+    }
+    assert_eq!(granted(&mut b, 5, at(0)), 1);
+    for _ in 0..3 {
+        b.on_recovery_ended(action, from(A, A));
+    }
+    assert_eq!(granted(&mut b, 5, at(0)), 3);
+}
+
+#[test]
 fn whose_account_pays() {
     let one = BudgetKind::InFlight { max: 1 };
     for (charged_to, second_to, granted) in [

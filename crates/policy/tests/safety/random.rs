@@ -4,11 +4,12 @@ use proptest::prelude::*;
 use windtunnel_policy::config::{
     Admission, AdmissionWindow, Admitted, AllUnavailable, Breaker, BudgetKind, BudgetScope,
     ChargedTo, ClassRule, FirstToken, GroupOrder, GroupRule, Groups, Hedge, Jitter, LoopOrder,
-    Outlier, Policy, Priority, RecoveryAction, RetryBudget, Sticky, Strategy as Choice, Streaming,
-    SubstituteOrder, TotalCovers, Trip, WaitTooLong,
+    Outlier, Policy, Priority, RecoveryAction, RetryBudget, Sharing, Sticky, Strategy as Choice,
+    Streaming, SubstituteOrder, TotalCovers, Trip, WaitTooLong,
 };
 use windtunnel_policy::contract::{Contract, Needs};
 use windtunnel_policy::event::{AttemptRef, Event, Left, Request, RequestRef, Tries};
+use windtunnel_policy::facts::{Fact, OutcomeFact};
 use windtunnel_policy::outcome::{Answer, Execution, Failure, FailureClass, Phase, Usage};
 use windtunnel_policy::promises::{Broken, Moment, Watched};
 use windtunnel_policy::target::{
@@ -50,6 +51,12 @@ enum What {
     Judges {
         target: u16,
         done: bool,
+    },
+    /// Another replica tells something of a target, where they tell each other.
+    Told {
+        kind: u8,
+        target: u16,
+        bit: bool,
     },
     /// An event of an attempt that may never have been, or is over.
     Stale {
@@ -166,6 +173,11 @@ fn event(watched: &Watched<Router>, step: &Step, id: u64, now: Instant) -> Optio
             let targets = watched.subject.topology().targets.len() as u16;
             Event::TaskJudged { target: TargetId(target % targets), done }
         }
+        What::Told { kind, target, bit } => {
+            let targets = watched.subject.topology().targets.len() as u16;
+            let shares = watched.subject.policy().replicas.shares();
+            return shares.then(|| Event::Learnt(told(kind, TargetId(target % targets), bit, now)));
+        }
         What::Stale { slot, generation, number } => {
             let attempt = AttemptRef { request: RequestRef { slot, generation }, number };
             let current = watched.lives.values().any(|life| life.in_flight(attempt));
@@ -175,6 +187,34 @@ fn event(watched: &Watched<Router>, step: &Step, id: u64, now: Instant) -> Optio
             Event::FirstOutput(attempt)
         }
     })
+}
+
+/// Any of the facts that replicas tell, of this target.
+fn told(kind: u8, target: TargetId, bit: bool, now: Instant) -> Fact {
+    let (tenant, until) = (TenantId::FIRST, now + Duration::from_millis(700));
+    match kind % 7 {
+        0 => Fact::Outcome(OutcomeFact {
+            target,
+            tenant,
+            failed: bit,
+            for_breakers: true,
+            probe: false,
+            recovery: kind > 7,
+            sent: now,
+            elapsed: Duration::from_millis(100),
+            draw: u64::from(kind),
+        }),
+        1 => Fact::Answered { target, tenant },
+        2 => Fact::Cooling { target, until },
+        3 => Fact::Isolated { target, account: bit, until },
+        4 => Fact::FirstAttempt { target, tenant },
+        5 => Fact::Admitted { class: ClassId(0), group: 0 },
+        _ => {
+            let actions = RecoveryAction::ALL;
+            let action = actions[usize::from(kind) % actions.len()];
+            Fact::Recovery { action, failing: target, destination: target, tenant, over: bit }
+        }
+    }
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -211,6 +251,8 @@ fn step() -> impl Strategy<Value = Step> {
         ])
         .prop_map(What::Record),
         2 => Just(What::Cancels),
+        3 => (0_u8..28, any::<u16>(), any::<bool>())
+            .prop_map(|(kind, target, bit)| What::Told { kind, target, bit }),
         1 => (prop::option::of(0_u16..4), any::<bool>())
             .prop_map(|(target, off)| What::Switches { target, off }),
         1 => (0_u32..4, 0_u32..3, 0_u16..5)
@@ -500,8 +542,8 @@ fn policy() -> impl Strategy<Value = Policy> {
         any::<bool>(),
         any::<bool>(),
     );
-    (attempts(), timing, waits, health, choice, rest, groups(), class_rule()).prop_map(
-        |(attempts, timing, waits, health, choice, rest, groups, of_class)| {
+    (attempts(), timing, waits, health, choice, rest, groups(), (class_rule(), any::<bool>()))
+        .prop_map(|(attempts, timing, waits, health, choice, rest, groups, (of_class, tells))| {
             let ms = |limit: Option<u64>| limit.map(Duration::from_millis);
             let mut p = Policy { attempts, ..Policy::default() };
             p.classes = of_class.map(|rule| ("chat".into(), rule)).into_iter().collect();
@@ -542,7 +584,10 @@ fn policy() -> impl Strategy<Value = Policy> {
             p.selection.substitutes = rest.2;
             (p.groups, p.selection.groups, p.selection.priority) = groups;
             p.streaming = rest.3;
+            if tells {
+                p.replicas.count = 2;
+                p.replicas.sharing = Sharing::After(Duration::from_secs(1));
+            }
             p
-        },
-    )
+        })
 }
