@@ -5,14 +5,19 @@
 //! Once the policy that is logged has no breaker, and once it has one, which hides what the target would
 //! have answered.
 
+use std::collections::BTreeMap;
+
 use windtunnel::experiment::{Extremes, NoObserver, NoRecorder, Options as RunOptions, run};
+use windtunnel::fit::{Evidence, Fit};
 use windtunnel::input::SourceFile;
 use windtunnel::library::read_policy;
+use windtunnel::log::{self, Format, read_counters};
 use windtunnel::report::RowFormat;
 use windtunnel::whatif::{Options, Question, Tolerance, investigate};
 
 use windtunnel_policy::config::Policy;
 
+use crate::formats::map;
 use crate::worlds::{Known, fitted, known, ledger, written};
 
 const SCENARIO: &str = r"
@@ -140,7 +145,11 @@ impl std::fmt::Display for Coverage {
 
 /// Logs policies[0] in the hidden world again and again, and holds what is said of policies[1] in its
 /// place against the truth.
-fn coverage(hidden: &Known, policies: &[Policy; 2]) -> Coverage {
+fn coverage(
+    hidden: &Known,
+    policies: &[Policy; 2],
+    fit_of: impl Fn(&[u8]) -> (Evidence, Fit),
+) -> Coverage {
     // The truth: the mean difference over the luck of the hidden world, whose error is a tenth of that of
     // one course.
     let options = RunOptions {
@@ -162,7 +171,7 @@ fn coverage(hidden: &Known, policies: &[Policy; 2]) -> Coverage {
     let (mut covered, mut estimates, mut halves) = (0, Vec::new(), Vec::new());
     for seed in 0..LOGS {
         let log = ledger(&hidden.scenario, &policies[0], seed.into(), 1, RowFormat::Csv);
-        let (_, evidence, fit) = fitted(&log, false);
+        let (evidence, fit) = fit_of(&log);
         let folder = tempfile::tempdir().expect("a temporary folder");
         let scenario = written(&fit, &evidence, folder.path());
         let options = Options {
@@ -190,7 +199,7 @@ fn coverage(hidden: &Known, policies: &[Policy; 2]) -> Coverage {
 fn the_interval_covers_the_truth_at_its_rate() {
     let trace = trace();
     let hidden = known(&[("hidden.yaml", SCENARIO), ("card.yaml", CARD), ("trace.csv", &trace)]);
-    let found = coverage(&hidden, &[rules(P), rules(Q)]);
+    let found = coverage(&hidden, &[rules(P), rules(Q)], attempts);
     assert!(found.truth < -0.02, "the policies differ: {found}");
     assert!(found.covered >= LEAST_COVERED, "{found}");
     // Not by being wide: half an interval is about two standard deviations of the estimate. With thirty
@@ -206,11 +215,80 @@ fn what_a_breaker_hid_is_in_the_interval() {
     let scenario = SCENARIO.replace("share: 40%", "share: 60%");
     let hidden = known(&[("hidden.yaml", &scenario), ("card.yaml", CARD), ("trace.csv", &trace)]);
     let p = P.replace("breakers: []", BREAKERS);
-    let found = coverage(&hidden, &[rules(&p), rules(Q)]);
+    let found = coverage(&hidden, &[rules(&p), rules(Q)], attempts);
     assert!(found.truth < -0.1, "the policies differ: {found}");
     assert!(found.covered >= LEAST_COVERED, "{found}");
     // What is hidden cannot be told exactly, and yet it tells the policies apart.
     assert!(found.half < found.truth.abs(), "{found}");
+}
+
+/// The same log as a row for each request, with what its gateway's metrics would count by minute and
+/// target beside it: second tries are among what is counted, and how failures stick is not known.
+#[test]
+fn a_log_of_requests_with_counters_covers_the_truth() {
+    let trace = trace();
+    let hidden = known(&[("hidden.yaml", SCENARIO), ("card.yaml", CARD), ("trace.csv", &trace)]);
+    let found = coverage(&hidden, &[rules(P), rules(Q)], as_requests);
+    assert!(found.truth < -0.02, "the policies differ: {found}");
+    assert!(found.covered >= LEAST_COVERED, "{found}");
+    assert!(found.half < 2.0 * 1.96 * 1.35 * found.estimates.1, "{found}");
+}
+
+/// The fit to a ledger.
+fn attempts(log: &[u8]) -> (Evidence, Fit) {
+    let (_, evidence, fit) = fitted(log, false);
+    (evidence, fit)
+}
+
+const MAP: &str = "time_unit: s
+rows: requests
+columns: {request: request, target: target, arrived: arrived_s, sent: arrived_s, ended: request_closed_s, first_output: first_output_s, status: request_status, input_tokens: input_tokens, output_tokens: output_tokens, cost: request_cost_usd}
+";
+
+/// The fit to the last rows of requests of a ledger, and to counts of its attempts.
+fn as_requests(log: &[u8]) -> (Evidence, Fit) {
+    let mut reader = csv::Reader::from_reader(log);
+    let header = reader.headers().expect("it has one").clone();
+    let rows: Vec<csv::StringRecord> = reader.records().map(|row| row.expect("a row")).collect();
+    let place = |name: &str| header.iter().position(|column| column == name).expect("it is there");
+    let cell = |row: &csv::StringRecord, name: &str| row[place(name)].to_owned();
+
+    let mut requests = csv::Writer::from_writer(Vec::new());
+    requests.write_record(&header).expect("memory takes all");
+    for tries in rows.chunk_by(|a, b| a[place("request")] == b[place("request")]) {
+        requests.write_record(&tries[tries.len() - 1]).expect("memory takes all");
+    }
+    // By minute and target: attempts, 500, 503, given up, all failures.
+    let mut counted: BTreeMap<(u64, String), [u64; 5]> = BTreeMap::new();
+    for row in &rows {
+        let sent: f64 = cell(row, "sent_s").parse().expect("a time");
+        let minute = (sent / 60.0) as u64 * 60;
+        let failed = !cell(row, "failure").is_empty();
+        let given_up = cell(row, "failure") == "timeout";
+        let of = |status: &str| u64::from(failed && cell(row, "status") == status);
+        let counts = [1, of("500"), of("503"), u64::from(given_up), u64::from(failed)];
+        let sums = counted.entry((minute, cell(row, "target"))).or_default();
+        sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+    }
+    let mut counters =
+        String::from("minute,target,attempts,status_500,status_503,timeouts,errors\n");
+    for ((minute, target), [all, internal, overloaded, given_up, errors]) in counted {
+        counters +=
+            &format!("{minute},{target},{all},{internal},{overloaded},{given_up},{errors}\n");
+    }
+
+    let format = Format::Mapped { map: Box::new(map(MAP)), json: false };
+    let mut evidence = Evidence::new();
+    let requests = requests.into_inner().expect("memory takes all");
+    let mut read = log::read("log", &requests[..], format, |request| evidence.take(&request))
+        .unwrap_or_else(|e| panic!("{e}"));
+    evidence.finish();
+    let counters = read_counters("counters", counters.as_bytes(), &mut read.names);
+    let mut counters = counters.unwrap_or_else(|e| panic!("{e}"));
+    evidence.count(&mut counters, &read.names);
+    read.counters = Some(counters);
+    let fit = Fit::of("fitted", "log", &read, &evidence);
+    (evidence, fit)
 }
 
 fn moments(values: &[f64]) -> (f64, f64) {
