@@ -35,8 +35,8 @@ pub(super) fn cuts(series: &[Counted]) -> (Vec<Cut>, f64) {
     let each = libm::log(series.len().max(2) as f64);
     // The place, twice; a share that fails and a mean time.
     let penalty = 4.0 * each;
-    let mut ends = pelt(series.len(), penalty, |from, to| sums.level(from, to));
-    ends.extend(pelt(series.len(), (kinds as f64 + 1.0) * each, |from, to| sums.mix(from, to)));
+    let mut ends = best(series.len(), penalty, |from, to| sums.level(from, to));
+    ends.extend(best(series.len(), (kinds as f64 + 1.0) * each, |from, to| sums.mix(from, to)));
     ends.sort_unstable();
     ends.dedup();
     let bounds: Vec<usize> = [0].into_iter().chain(ends).chain([series.len()]).collect();
@@ -48,6 +48,34 @@ pub(super) fn cuts(series: &[Counted]) -> (Vec<Cut>, f64) {
     };
     (bounds.windows(3).map(cut).collect(), penalty)
 }
+
+/// The places to cut: the best ones, where the series is no longer than a day. A longer one is cut day by
+/// day, for the time that takes grows with the square of the length; then the best are chosen of all those
+/// places and of midnights, and a midnight that stays is moved to where it is best.
+fn best(length: usize, penalty: f64, cost: impl Fn(usize, usize) -> f64) -> Vec<usize> {
+    if length <= DAY {
+        return pelt(length, penalty, cost);
+    }
+    let mut places = vec![0];
+    for from in (0..length).step_by(DAY) {
+        let to = (from + DAY).min(length);
+        let within = pelt(to - from, penalty, |a, b| cost(from + a, from + b));
+        places.extend(within.into_iter().map(|at| from + at).chain([to]));
+    }
+    let chosen = pelt(places.len() - 1, penalty, |a, b| cost(places[a], places[b]));
+    let mut cuts: Vec<usize> = chosen.into_iter().map(|place| places[place]).collect();
+    for i in (0..cuts.len()).filter(|&i| cuts[i] % DAY == 0).collect::<Vec<_>>() {
+        let before = i.checked_sub(1).map_or(0, |i| cuts[i]);
+        let after = cuts.get(i + 1).map_or(length, |&next| next);
+        let apart = |&at: &usize| cost(before, at) + cost(at, after);
+        let moved = (before + 1..after).min_by(|a, b| apart(a).total_cmp(&apart(b)));
+        cuts[i] = moved.unwrap_or(cuts[i]);
+    }
+    cuts
+}
+
+/// Minutes.
+const DAY: usize = 1_440;
 
 /// The best places to cut, ascending.
 fn pelt(length: usize, penalty: f64, cost_of: impl Fn(usize, usize) -> f64) -> Vec<usize> {
@@ -156,6 +184,33 @@ mod tests {
         let (cuts, penalty) = cuts(&series);
         assert_eq!(cuts.iter().map(|cut| cut.at).collect::<Vec<_>>(), [20, 40]);
         assert!(cuts.iter().all(|cut| cut.evidence > penalty));
+    }
+
+    #[test]
+    fn many_days_are_cut_where_few_are() {
+        // Three days: bad from the second's last hour to ten minutes into the third, and once in the first.
+        let bad = |i: usize| (2 * DAY - 60..2 * DAY + 10).contains(&i) || (700..730).contains(&i);
+        let series: Vec<Counted> =
+            (0..3 * DAY + 100)
+                .map(|i| {
+                    if bad(i) {
+                        minute(80, 20)
+                    } else {
+                        minute(98 + i as u64 % 3, 2 - i as u64 % 2)
+                    }
+                })
+                .collect();
+        let found: Vec<usize> = cuts(&series).0.iter().map(|cut| cut.at).collect();
+        assert_eq!(found, [700, 730, 2 * DAY - 60, 2 * DAY + 10]);
+    }
+
+    #[test]
+    fn a_change_close_to_midnight_is_found_where_it_is() {
+        // Ten minutes tell too little of a change of this size by themselves.
+        let series: Vec<Counted> =
+            (0..2 * DAY).map(|i| if i < DAY + 4 { minute(99, 1) } else { minute(97, 3) }).collect();
+        let found: Vec<usize> = cuts(&series).0.iter().map(|cut| cut.at).collect();
+        assert_eq!(found, [DAY + 4]);
     }
 
     #[test]

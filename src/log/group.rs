@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use windtunnel_policy::outcome::{FailureClass, Phase};
 
 use super::after_answer::AfterAnswer;
+use super::clock::Span;
 use super::names::Interned;
 use super::nested::Nested;
 use super::resend::FailedLately;
@@ -31,6 +32,7 @@ const LONGEST_US: u64 = 400 * 86_400 * 1_000_000;
 pub(super) struct Grouper {
     adjacent: bool,
     run: Option<String>,
+    sent: Option<Span>,
     /// A time of the first row, µs.
     first_us: Option<u64>,
     rows: u64,
@@ -39,6 +41,10 @@ pub(super) struct Grouper {
     order: VecDeque<(u64, u64)>,
     actions: Actions,
     failed: FailedLately,
+    /// The request of the row before.
+    before: Option<u64>,
+    /// Requests so far, where rows of a request follow one another.
+    closed: Numbered,
     /// Hashes of the rows so far, where rows of a request may stand apart.
     seen: BTreeSet<u64>,
     after_answer: AfterAnswer,
@@ -57,6 +63,8 @@ pub(super) struct Grouped {
     pub(super) several: bool,
     pub(super) after_answer: AfterAnswer,
     pub(super) nested: Nested,
+    /// When attempts were sent.
+    pub(super) sent: Option<Span>,
 }
 
 struct Open {
@@ -80,12 +88,15 @@ impl Grouper {
         Grouper {
             adjacent,
             run: None,
+            sent: None,
             first_us: None,
             rows: 0,
             open: BTreeMap::new(),
             order: VecDeque::new(),
             actions: Actions::default(),
             failed: FailedLately::default(),
+            before: None,
+            closed: Numbered::default(),
             seen: BTreeSet::new(),
             after_answer: AfterAnswer::default(),
             several: false,
@@ -116,6 +127,7 @@ impl Grouper {
         match result {
             Ok(row) => {
                 self.rows += 1;
+                self.sent = row.sent_us.map(|at| Span::with(self.sent, at)).or(self.sent);
                 self.put(row, line, take);
             }
             Err((why, shown)) => self.unusable.add(why, line, &shown),
@@ -127,8 +139,8 @@ impl Grouper {
         while let Some((_, id)) = self.order.pop_front() {
             self.close(id, take);
         }
-        let Grouper { names, unusable, several, after_answer, nested, .. } = self;
-        Grouped { names: names.names, unusable, several, after_answer, nested }
+        let Grouper { names, unusable, several, after_answer, nested, sent, .. } = self;
+        Grouped { names: names.names, unusable, several, after_answer, nested, sent }
     }
 
     fn usable(&mut self, row: &Row) -> Result<(), Unusable> {
@@ -164,7 +176,14 @@ impl Grouper {
             (Some(sent), Some(ended)) if ended < sent => return Err(Unusable::EndsBeforeItBegins),
             _ => self.names.can_hold(row)?,
         }
-        match self.adjacent || self.seen.insert(likeness_of(row)) {
+        if self.adjacent {
+            return match self.before.replace(id) == Some(id) {
+                true if self.open.contains_key(&id) => Ok(()),
+                true => Err(self.closed.why()),
+                false => self.closed.see(row),
+            };
+        }
+        match self.seen.insert(likeness_of(row)) {
             true => Ok(()),
             false => Err(Unusable::Repeated),
         }
@@ -301,6 +320,51 @@ fn likeness_of(row: &Row) -> u64 {
     let tokens = (row.input, row.cached, row.output, row.tries, row.failure, row.of_request);
     NameHash::of(&format!("{} {:?} {said:?} {tokens:?}", row.request, row.target)).as_u64()
 }
+
+/// Requests with numbers, of which each has its rows in one place.
+#[derive(Default)]
+struct Numbered {
+    /// A bit for each.
+    met: Vec<u64>,
+    /// What the first rows of the first requests say, by number.
+    first: BTreeMap<u64, u64>,
+    /// Whether the first request that came again said something else.
+    differs: Option<bool>,
+}
+
+impl Numbered {
+    /// Sees the first row of a request at this place. Numbers that are met again are those of a log that
+    /// holds its rows twice, or that two runs were written to.
+    fn see(&mut self, row: &Row) -> Result<(), Unusable> {
+        let known = row.request.parse().ok().filter(|number| *number < MOST_NUMBERS);
+        let Some(number) = known else { return Ok(()) };
+        let (word, bit) = ((number / 64) as usize, 1_u64 << (number % 64));
+        if self.met.len() <= word {
+            self.met.resize(word + 1, 0);
+        }
+        if self.met[word] & bit == 0 {
+            self.met[word] |= bit;
+            if self.first.len() < REMEMBERED {
+                self.first.insert(number, likeness_of(row));
+            }
+            return Ok(());
+        }
+        let said = self.first.get(&number);
+        let differs = || said.is_some_and(|said| *said != likeness_of(row));
+        self.differs.get_or_insert_with(differs);
+        Err(self.why())
+    }
+
+    /// Why rows of a request that was met before are left out.
+    fn why(&self) -> Unusable {
+        if self.differs == Some(true) { Unusable::AnotherRun } else { Unusable::Repeated }
+    }
+}
+
+/// Requests of which it is remembered what they said: those that a second run begins with are among them.
+const REMEMBERED: usize = 1_024;
+/// Requests of a run are numbered from 0: larger numbers are not looked at.
+const MOST_NUMBERS: u64 = 1 << 28;
 
 /// How a request ended whose log does not say.
 fn end_of(attempts: &[Attempt]) -> End {

@@ -8,6 +8,7 @@
 //! - `group` makes requests of rows, in whatever order they stand.
 
 mod after_answer;
+mod clock;
 mod counters;
 mod detect;
 mod envoy;
@@ -229,7 +230,8 @@ pub fn read(
         Format::Envoy => json_lines::each_object(name, from, envoy::row, &mut on_row)?,
         Format::Otlp { whole } => json_lines::each_batch(name, from, *whole, &mut on_row)?,
     }
-    let Grouped { names, unusable, several, after_answer, nested } = grouper.finish(&mut take);
+    let Grouped { names, unusable, several, after_answer, nested, sent } =
+        grouper.finish(&mut take);
     if rows == 0 {
         return Err(InputError::new(name, "holds no rows").fix("a log needs at least one attempt"));
     }
@@ -240,7 +242,16 @@ pub fn read(
         } else {
             format!("none of its {rows} rows can")
         };
-        return Err(InputError::new(name, format!("{none} be used{why}")));
+        let error = InputError::new(name, format!("{none} be used{why}"));
+        return Err(match &format {
+            Format::Mapped { map, .. } if unusable.are_mostly(&Unusable::TooLate) => {
+                error.fix(clock::finer(map))
+            }
+            _ => error,
+        });
+    }
+    if let (Format::Mapped { map, .. }, Some(sent)) = (&format, sent) {
+        sent.check(name, map)?;
     }
     if format == Format::Envoy && nested.are_most() {
         return Err(envoy::counts_twice(name, nested));

@@ -51,15 +51,14 @@ impl Unusable {
             Unusable::EndsBeforeItBegins => "ends before it begins".into(),
             Unusable::FarAway => "is more than 400 days from the first row".into(),
             Unusable::TooLate => {
-                "is after the year 2100: its times are not in the unit they are read in (`time_unit: ms`?)"
-                    .into()
+                "is after the year 2100: its times are not in the unit they are read in".into()
             }
             Unusable::Repeated => "says what a row before it said: the log holds it twice".into(),
             Unusable::OpenQuote => {
                 "has a quote that its line does not close: all up to the next quote is swallowed"
                     .into()
             }
-            Unusable::AnotherRun => "is of another policy or world than the first row".into(),
+            Unusable::AnotherRun => "is of another policy, world or seed than the first row".into(),
             Unusable::OtherKind => "is no call of a model".into(),
             Unusable::GoesOn => "tells of a call that has not ended".into(),
             Unusable::OutsideTheLog => "lies before or after the log".into(),
@@ -107,6 +106,11 @@ impl UnusableRows {
     /// The reason met most.
     pub fn first(&self) -> Option<(&Unusable, &Seen)> {
         self.iter().max_by_key(|(_, seen)| seen.count)
+    }
+
+    /// Whether it is the reason met most.
+    pub(super) fn are_mostly(&self, why: &Unusable) -> bool {
+        self.first().is_some_and(|(first, _)| first == why)
     }
 
     /// Each reason with how often it was met and the first row, for people, in that order.

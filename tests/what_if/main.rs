@@ -7,6 +7,7 @@ mod honest;
 mod left_out;
 mod limits;
 mod program;
+mod repeated;
 mod resent;
 mod round_trip;
 mod timelines;

@@ -1,0 +1,62 @@
+//! Clocks of tables: a unit that is not the one of the times in them.
+
+use super::ColumnMap;
+use crate::input::InputError;
+
+/// The years 2001 and 2100, in µs: dates of logs lie between them.
+const DATES: std::ops::Range<u64> = 978_307_200_000_000..4_102_444_800_000_000;
+/// As long as the times of one log lie apart, at most: 400 days.
+const LONGEST_US: u64 = 400 * 86_400_000_000;
+
+/// When the first attempt of a log was sent, and when the last, µs as they were read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Span {
+    pub(super) earliest_us: u64,
+    pub(super) latest_us: u64,
+}
+
+impl Span {
+    /// Takes a time.
+    pub(super) fn with(span: Option<Span>, at_us: u64) -> Span {
+        span.map_or(Span { earliest_us: at_us, latest_us: at_us }, |span| Span {
+            earliest_us: span.earliest_us.min(at_us),
+            latest_us: span.latest_us.max(at_us),
+        })
+    }
+
+    /// Refuses times that are dates of this century in a coarser unit than the one they are read in.
+    pub(super) fn check(&self, name: &str, map: &ColumnMap) -> Result<(), InputError> {
+        let coarser: &[(&str, u64)] = match map.time_unit.as_str() {
+            "us" => &[("ms", 1_000), ("s", 1_000_000)],
+            "ms" => &[("s", 1_000)],
+            _ => &[],
+        };
+        let lasts = self.latest_us - self.earliest_us;
+        let fits = |(_, factor): &&(&str, u64)| {
+            let date = |us: u64| us.checked_mul(*factor).is_some_and(|us| DATES.contains(&us));
+            // A clock may count from a start of its own: then its log would last for years.
+            let counts = lasts.saturating_mul(*factor) > LONGEST_US;
+            date(self.earliest_us) && date(self.latest_us) && !counts
+        };
+        let Some((unit, _)) = coarser.iter().find(fits) else { return Ok(()) };
+        let column = &map.columns.sent;
+        let read = &map.time_unit;
+        Err(InputError::new(
+            name,
+            format!("its times in `{column}`, read in `{read}`, all lie in the year 1970"),
+        )
+        .fix(format!(
+            "write `time_unit: {unit}` into the mapping: then they are dates of this century"
+        )))
+    }
+}
+
+/// What to do about times that lie too late.
+pub(super) fn finer(map: &ColumnMap) -> String {
+    let column = &map.columns.sent;
+    let finer = if map.time_unit == "ms" { "us" } else { "ms" };
+    format!(
+        "`{column}` is read in `{}`; write its unit into the mapping: `time_unit: {finer}`?",
+        map.time_unit
+    )
+}
