@@ -63,9 +63,11 @@ pub fn check<P: AsRef<Path>>(paths: &[P]) -> Checked {
             Part::Other(_) => Vec::new(),
         });
     }
-    // A policy that a scenario names may be among the files as well.
+    // A policy that a scenario names may be among the files as well, as `./p.yaml` or as `p.yaml`.
     let mut told = BTreeSet::new();
-    checked.warnings.retain(|warning| told.insert(warning.to_string()));
+    let place_apart =
+        |warning: &InputError| warning.to_string().trim_start_matches("./").to_owned();
+    checked.warnings.retain(|warning| told.insert(place_apart(warning)));
     checked
 }
 

@@ -25,6 +25,7 @@ use super::interrupt::{self, First, INTERRUPTED};
 use super::output::{OutFile, cannot_write, folder_of};
 use super::outputs::Outputs;
 use super::progress::Progress;
+use super::say::say;
 use super::{Outcome, UNDECIDED};
 
 /// One policy.
@@ -125,7 +126,7 @@ impl Task<'_> {
         let read: Vec<PathBuf> = self.read.iter().chain(&common.switches).cloned().collect();
         let mut outputs = Outputs::open(common, &read)?;
         for note in self.scenario.notes.iter().filter(|_| !common.quiet) {
-            eprintln!("note: {note}");
+            say("note", note);
         }
         let options = Options {
             seed: common.seed,
@@ -138,11 +139,11 @@ impl Task<'_> {
             },
             threads: common.threads.map(usize::from),
         };
-        let wanted = outputs.shows_latencies();
+        let wanted = outputs.shows_latencies(common);
         let latencies = wanted.then(|| Latencies::new(&self.scenario, self.policies.len()));
         let ledger = outputs.ledger.take();
         let Some(experiment) = self.experiment(&options, ledger, latencies.as_ref())? else {
-            eprintln!("interrupted before any world was complete: nothing is written");
+            say("interrupted", "before any world was complete: nothing is written");
             return Ok(if gates.is_empty() { INTERRUPTED } else { UNDECIDED });
         };
         let read = || Findings::of(&experiment, &catalogue, &gates);

@@ -14,6 +14,7 @@ use super::args::{ProfileArgs, SchemaKind};
 use super::interrupt::{self, First};
 use super::output::{OutFile, print, write_file};
 use super::same_file::refuse_overwriting;
+use super::say::say;
 use super::{BAD_INPUT, Outcome};
 
 /// Something is wasteful, where that is to fail.
@@ -23,13 +24,17 @@ const WASTEFUL: u8 = 1;
 pub(super) fn check(files: &[PathBuf], strict: bool) -> Outcome {
     let Checked { mistakes, warnings } = check::check(files);
     for mistake in &mistakes {
-        eprintln!("error: {mistake}");
+        say("error", mistake);
     }
     for warning in &warnings {
-        eprintln!("warning: {warning}");
+        say("warning", warning);
     }
     let good = files.len() - mistakes.len();
-    print(&format!("{good} of {} files are good\n", files.len()))?;
+    let refused = match strict && !warnings.is_empty() {
+        true => "; with `--strict` nothing may be warned of",
+        false => "",
+    };
+    print(&format!("{good} of {} files are good{refused}\n", files.len()))?;
     Ok(match (mistakes.is_empty(), strict && !warnings.is_empty()) {
         (false, _) => BAD_INPUT,
         (true, true) => WASTEFUL,
@@ -101,7 +106,7 @@ pub(super) fn profile(args: &ProfileArgs) -> Outcome {
     let profile = trace.profile(about);
     write_file(out, profile.to_yaml().as_bytes())?;
     for note in &trace.notes {
-        eprintln!("note: {note}");
+        say("note", note);
     }
     let (requests, seconds) = (profile.requests(), profile.seconds());
     print(&format!("{}: {requests} requests in {seconds} s\n", args.out.display()))?;

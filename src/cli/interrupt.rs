@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::{fs, process};
 
+use super::say::say;
+
 /// The exit code of a program that an interrupt ended.
 pub(super) const INTERRUPTED: u8 = 130;
 
@@ -36,7 +38,7 @@ pub(super) fn watch(first: First) {
             First::CompletesVariants => "variants under way are completed",
             First::Concludes => "what is known is reported",
         };
-        eprintln!("interrupted: {what}; once more to end at once");
+        say("interrupted", format_args!("{what}; once more to end at once"));
     });
 }
 

@@ -19,6 +19,7 @@ mod output;
 mod outputs;
 mod progress;
 mod same_file;
+mod say;
 mod sweep;
 mod sweep_outputs;
 mod tune;
@@ -27,10 +28,10 @@ mod whatif;
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use windtunnel::input::InputError;
 
-use args::{Cli, Command};
+use args::Command;
+use say::say;
 
 /// Bad input of any kind.
 const BAD_INPUT: u8 = 2;
@@ -39,7 +40,7 @@ const UNDECIDED: u8 = 3;
 
 /// Does what the command line says.
 pub(crate) fn main() -> ExitCode {
-    let result = match Cli::parse().command {
+    let result = match args::parse() {
         Command::Run(args) => experiment::run(&args),
         Command::Compare(args) => experiment::compare(&args),
         Command::Sweep(args) => sweep::sweep(&args),
@@ -58,7 +59,7 @@ pub(crate) fn main() -> ExitCode {
     match result {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
-            eprintln!("error: {error}");
+            say("error", error);
             ExitCode::from(BAD_INPUT)
         }
     }

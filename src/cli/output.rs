@@ -29,6 +29,10 @@ impl OutFile {
     /// # Errors
     /// It cannot be written.
     pub(super) fn create(path: &Path) -> Result<OutFile, InputError> {
+        if path == "-" {
+            return Err(InputError::new("-", "is no file here")
+                .fix("leave `--out` away for standard output, or name a file: `./-` is one"));
+        }
         // What a link names is written: to rename over the link would put a file in its place.
         let is_link = fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
         let path = &if is_link { place(path) } else { path.to_owned() };
@@ -114,6 +118,7 @@ pub(super) fn cannot_write(path: &Path, error: &io::Error) -> InputError {
     let reason = match error.kind() {
         ErrorKind::NotFound => "there is no such directory".into(),
         ErrorKind::PermissionDenied => "permission denied".into(),
+        ErrorKind::AlreadyExists => "it is a file, and a folder is wanted".into(),
         _ => error.to_string(),
     };
     InputError::new(path.display().to_string(), format!("cannot be written: {reason}"))

@@ -45,9 +45,10 @@ impl Outputs {
         })
     }
 
-    /// True where a report is wanted that shows latencies over time.
-    pub(super) fn shows_latencies(&self) -> bool {
-        self.page.is_some()
+    /// True where a document is wanted: it shows latencies over time.
+    pub(super) fn shows_latencies(&self, args: &Common) -> bool {
+        let printed = args.format == Format::Markdown && (self.report.is_some() || !args.quiet);
+        self.page.is_some() || printed
     }
 
     /// Writes all but the ledger, which was written as the runs went on.

@@ -14,6 +14,7 @@ use super::journal::{Journal, read};
 use super::output::{OutFile, cannot_write, folder_of, print, write_file};
 use super::outputs::{open_page, write_drawn};
 use super::same_file::refuse_overwriting;
+use super::say::say;
 
 /// Where rows, table and charts go; everything that can be seen to fail was tried.
 pub(super) struct Outputs<'a> {
@@ -115,10 +116,10 @@ impl<'a> Outputs<'a> {
         let header = &journal.summary.header;
         if !complete {
             let (done, all) = (journal.finished(), header.shard.rows(header.variants).len());
-            eprintln!(
-                "interrupted: {done} of {all} rows are kept in {}; go on with `--resume`",
-                kept.display()
-            );
+            let kept = kept.display();
+            let kept =
+                format_args!("{done} of {all} rows are kept in {kept}; go on with `--resume`");
+            say("interrupted", kept);
             return Ok(());
         }
         if header.shard != Shard::WHOLE {

@@ -20,6 +20,7 @@ use super::output::{OutFile, cannot_write, print, write_file};
 use super::outputs::{open_page, write_drawn};
 use super::progress::Progress;
 use super::same_file::{asked_for, refuse_overwriting};
+use super::say::say;
 use super::sweep::aggregate;
 use super::{Outcome, UNDECIDED};
 
@@ -45,7 +46,7 @@ pub(super) fn tune(args: &TuneArgs) -> Outcome {
     let outputs = Outputs::open(args, &scenarios, &hold_out)?;
     if !args.quiet {
         for note in scenarios.iter().chain(&hold_out).flat_map(|scenario| &scenario.notes) {
-            eprintln!("note: {note}");
+            say("note", note);
         }
     }
     interrupt::watch(First::Concludes);
@@ -66,7 +67,7 @@ pub(super) fn tune(args: &TuneArgs) -> Outcome {
         Ok(tuning) => outputs.write(args, &task, &tuning),
         Err(TuneError::Input(error)) => Err(error),
         Err(TuneError::Interrupted) => {
-            eprintln!("interrupted before the base was measured: nothing is written");
+            say("interrupted", "before the base was measured: nothing is written");
             Ok(INTERRUPTED)
         }
     }

@@ -14,6 +14,7 @@ use windtunnel::verify::{self, Observer, Options, Verdict};
 use super::args::{ProofFormat, VerifyArgs};
 use super::interrupt::{self, First};
 use super::output::print;
+use super::say::say;
 use super::{Outcome, UNDECIDED};
 
 /// Whoever waits less needs no sign of life.
@@ -34,7 +35,7 @@ pub(super) fn verify(args: &VerifyArgs) -> Outcome {
     let mut wasteful = lint::policy(&file);
     wasteful.extend(scenario.iter().flat_map(|scenario| lint::pair(&file, scenario)));
     for warning in wasteful {
-        eprintln!("warning: {warning}");
+        say("warning", warning);
     }
     let proof = verify::verify(&file.policy, targets, options, &progress).map_err(|problems| {
         let problem = problems.first().map(ToString::to_string).unwrap_or_default();

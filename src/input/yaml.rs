@@ -114,10 +114,26 @@ fn words(file: &SourceFile, error: &Error) -> (String, String) {
         Error::Budget { breach, .. } => limits(breach),
         other => match plain_text(other) {
             text if text.starts_with("recursion limit") => too_deep(),
-            text => (text, String::new()),
+            text => REWORDED.iter().find(|(theirs, ..)| text.contains(theirs)).map_or_else(
+                || (text.clone(), String::new()),
+                |(_, ours, fix)| ((*ours).into(), (*fix).into()),
+            ),
         },
     }
 }
+
+/// Messages of the parser that speak of its own affairs: a part of each, then what we say and how it is
+/// mended.
+const REWORDED: [(&str, &str, &str); 4] = [
+    ("merge keys", "merge keys (`<<`) are not used here", "write the fields out"),
+    (
+        "expected end of mapping after enum variant value",
+        "a second name where one is meant",
+        "keep one of them; in a list, begin an entry of its own with `- `",
+    ),
+    ("unexpected mapping end", "a value is missing before this", "write `name: value`"),
+    ("found a tab", "a tab, here or in the next line", "indent with spaces"),
+];
 
 fn several_documents() -> (String, String) {
     ("the file holds several YAML documents".into(), "keep one, without `---` after it".into())

@@ -6,7 +6,7 @@ use super::numbers::{correlation, rounded};
 use super::{FORMAT, Report, VERSION, format};
 use crate::experiment::{GateFinding, Identified, PolicyFindings, Ranking, Setting};
 use crate::measures::Measure;
-use crate::stats::{Estimate, Outcome, Paired};
+use crate::stats::{Estimate, Note, Outcome, Paired};
 
 pub(super) fn render(report: &Report<'_>) -> String {
     let findings = report.findings;
@@ -157,9 +157,10 @@ fn stickiness(report: &Report<'_>, ranking: &Ranking) -> Value {
 
 fn gate(finding: &GateFinding) -> Value {
     let result = finding.result;
+    let unanswered = result.is_unanswered().then(|| Note::Unanswered.to_string());
     let (outcome, worlds_needed, reason) = match result.outcome {
-        Outcome::Passed => ("passed", None, None),
-        Outcome::Failed => ("failed", None, None),
+        Outcome::Passed => ("passed", None, unanswered),
+        Outcome::Failed => ("failed", None, unanswered),
         Outcome::Undecided { worlds_needed, doubt } => {
             ("undecided", worlds_needed, Some(doubt.to_string()))
         }

@@ -276,8 +276,11 @@ impl LedgerSink {
             }
             None => {
                 lines.integer(0);
-                for _ in ATTEMPT_FIELDS {
-                    lines.nothing();
+                for field in ATTEMPT_FIELDS {
+                    match LEDGER_COLUMNS[field] {
+                        "arrived_s" => lines.seconds(request.arrived.as_micros()),
+                        _ => lines.nothing(),
+                    }
                 }
             }
         }
@@ -304,7 +307,7 @@ impl LedgerSink {
     }
 }
 
-/// Positions of the columns that only an attempt has.
+/// Positions of the columns of an attempt; where there is none, its request has arrived all the same.
 const ATTEMPT_FIELDS: std::ops::Range<usize> = 8..39;
 
 fn write_attempt(lines: &mut Lines, row: &AttemptRow, before: Option<FailureClass>, place: &Place) {

@@ -195,7 +195,11 @@ pub(super) fn gate_cells(report: &Report<'_>, finding: &GateFinding) -> [String;
         Outcome::Failed => "FAILED".to_owned(),
         outcome @ Outcome::Undecided { .. } => outcome.to_string(),
     };
-    let (measured, limit) = (shown(finding.result.measured), shown(finding.result.limit));
+    let measured = match finding.result.is_unanswered() {
+        true => "– (unanswered)".into(),
+        false => shown(finding.result.measured),
+    };
+    let limit = shown(finding.result.limit);
     [finding.gate.to_string(), finding.policy.clone(), measured, limit, outcome]
 }
 

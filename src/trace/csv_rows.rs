@@ -97,7 +97,9 @@ fn explain(name: &str, error: &csv::Error) -> InputError {
         }
         ErrorKind::UnequalLengths { expected_len, len, .. } => {
             let message = format!("expected {expected_len} columns, found {len}");
-            InputError::new(name, message).at(line, 0, "").fix("complete the row, or quote it")
+            InputError::new(name, message)
+                .at(line, 0, "")
+                .fix("complete the row, or close a quote in it")
         }
         _ => InputError::new(name, "is not CSV").at(line, 0, ""),
     }

@@ -35,6 +35,8 @@ fn policies_that_do_not_hold_together() {
     table(&[
         (P, "max: 3", "max: three", "attempts.max: expected a whole number up to 65535, found `three`"),
         (P, "base: 500ms", "base: 500", "backoff.base: expected a duration"),
+        (P, "backoff:\n  base: 500ms", "backoff: {jitter: proportional}", "a value is missing before this; write `name: value`"),
+        (P, "{consecutive: 5}", "{consecutive: 5, rate_over_count: {failures: 50%, last: 9}}", "a second name where one is meant; keep one of them"),
         (P, "attempts:", "attempts: 3\nx:", "attempts: expected fields"),
         (P, "breakers:", "breakers:\n  - {key: [provder], trip: [{consecutive: 5}]}\nx:", "unknown value `provder`; did you mean `provider`?"),
         (P, "key: [provider]", "key: []", "breakers[0].key"),

@@ -35,7 +35,8 @@ fn text_that_is_no_file_of_ours() {
         (S, "name: plain\n", "name: plain\n---\nname: other\n", "several YAML documents"),
         (S, "horizon: 10m", "horizon: &h 10m\ninterval: *h", "anchors and aliases are not used here"),
         (S, "horizon: 10m", "horizon: !seconds 10", "unsupported tag"),
-        (S, "horizon: 10m", "horizon: 10m\n<<: {interval: 5s}", "plain.yaml:"),
+        (S, "horizon: 10m", "horizon: 10m\n<<: {interval: 5s}", "merge keys (`<<`) are not used here; write the fields out"),
+        (S, "horizon: 10m", "horizon: 10m\n\tinterval: 5s", "a tab, here or in the next line; indent with spaces"),
     ]);
 }
 

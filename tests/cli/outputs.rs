@@ -126,3 +126,32 @@ fn a_full_standard_output_is_a_mistake() {
         assert!(message.contains("error: standard output: cannot be written"), "{message}");
     }
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_standard_error_changes_no_exit_code() {
+    let folder = folder();
+    for words in [&["check", "none.yaml"][..], &["run", "none.yaml"], &["compare", "none.yaml"]] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let mut program = std::process::Command::new(assert_cmd::cargo::cargo_bin!("windtunnel"));
+        let status = program.current_dir(folder.path()).args(words).stderr(full).status().unwrap();
+        assert_eq!(status.code(), Some(2), "{words:?}");
+    }
+}
+
+/// A document is the same wherever it goes, and whatever else is written.
+#[test]
+fn a_document_is_the_same_on_standard_output_and_in_a_file() {
+    let folder = folder();
+    let words = ["run", "small.yaml", "--format", "markdown"];
+    let alone = in_folder(&folder, &words).stdout;
+    let beside = in_folder(&folder, &[&words[..], &["--report", "page.md"]].concat()).stdout;
+    let file = fs::read(folder.path().join("page.md")).unwrap();
+    let without_command = |text: &[u8]| {
+        let text = String::from_utf8(text.to_vec()).unwrap();
+        let lines = text.lines().filter(|line| !line.contains("windtunnel run"));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(without_command(&alone), without_command(&beside));
+    assert_eq!(without_command(&alone), without_command(&file));
+}

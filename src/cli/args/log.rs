@@ -20,7 +20,7 @@ pub(in crate::cli) struct WhatIfArgs {
     #[arg(long, value_name = "SCENARIO")]
     pub(in crate::cli) world: Option<String>,
     /// Seed of all luck.
-    #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 1, value_parser = seed)]
     pub(in crate::cli) seed: u64,
     /// How many worlds of luck.
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(2..=1_000))]
@@ -30,7 +30,7 @@ pub(in crate::cli) struct WhatIfArgs {
     pub(in crate::cli) refits: u32,
     /// How far a figure may be off, beyond sampling error, before the log counts as not reproduced:
     /// percentage points of shares (0.5pp), and a part of times, costs and attempts (5%); twice for both.
-    #[arg(long = "tolerance", value_name = "SIZE", allow_negative_numbers = true)]
+    #[arg(long = "tolerance", value_name = "SIZE")]
     pub(in crate::cli) tolerances: Vec<String>,
     /// Threads; the result does not depend on it. All cores where absent.
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]

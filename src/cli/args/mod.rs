@@ -6,7 +6,7 @@ mod search;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use windtunnel::report::Parts;
 use windtunnel::simulation::Split;
 
@@ -19,9 +19,25 @@ pub(super) use search::{MergeArgs, Sample, SweepArgs, SweepOutputs, TuneArgs, Tu
 /// What another retry and fallback policy would have done.
 #[derive(Parser, Debug)]
 #[command(name = "windtunnel", version, about, max_term_width = 100)]
-pub(super) struct Cli {
+struct Cli {
     #[command(subcommand)]
-    pub(super) command: Command,
+    command: Command,
+}
+
+/// What the command line says. Ends the program where it says nothing that can be done.
+pub(super) fn parse() -> Command {
+    let matches = negatives_as_values(Cli::command()).get_matches();
+    Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()).command
+}
+
+/// So that `--worlds -1` is told what worlds may be, and not that there is no option `-1`.
+fn negatives_as_values(command: clap::Command) -> clap::Command {
+    command
+        .mut_args(|arg| {
+            let takes_value = arg.get_action().takes_values();
+            arg.allow_negative_numbers(takes_value)
+        })
+        .mut_subcommands(negatives_as_values)
 }
 
 #[derive(Subcommand, Debug)]
@@ -109,7 +125,7 @@ pub(super) struct CompareArgs {
 #[derive(Args, Debug)]
 pub(super) struct Common {
     /// Seed of all luck.
-    #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 1, value_parser = seed)]
     pub(super) seed: u64,
     /// Also draw, for each world, stretches of the traffic and the incident's onset, severity and
     /// duration within the scenario's ranges.

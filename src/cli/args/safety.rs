@@ -18,7 +18,7 @@ pub(in crate::cli) struct DrillArgs {
     #[arg(long = "drill", short, value_name = "DRILL")]
     pub(in crate::cli) drills: Vec<String>,
     /// Seed of all luck.
-    #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 1, value_parser = seed)]
     pub(in crate::cli) seed: u64,
     /// Write a report to read, send and print: .html or .md.
     #[arg(long, value_name = "FILE")]
@@ -56,7 +56,7 @@ pub(in crate::cli) struct ExplainArgs {
     #[arg(long, group = "which")]
     pub(in crate::cli) failed: bool,
     /// Seed of all luck.
-    #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 1, value_parser = seed)]
     pub(in crate::cli) seed: u64,
     /// Which world of the seed.
     #[arg(long, default_value_t = 0)]

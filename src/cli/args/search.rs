@@ -57,7 +57,7 @@ pub(in crate::cli) struct TuneArgs {
     #[arg(long)]
     pub(in crate::cli) as_published: bool,
     /// Seed of all luck.
-    #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 1, value_parser = seed)]
     pub(in crate::cli) seed: u64,
     /// Threads; the result does not depend on it. All cores where absent.
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
@@ -129,7 +129,7 @@ pub(in crate::cli) struct SweepArgs {
     #[arg(long, default_value_t = 256, value_name = "COUNT")]
     pub(in crate::cli) variants: u64,
     /// Seed of that draw, apart from the worlds' luck.
-    #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 1, value_parser = seed)]
     pub(in crate::cli) sample_seed: u64,
     /// What is wanted of a policy: a measure, several times. `min:` or `max:` before it where it
     /// is good neither way by itself. Without it, `success` and `cost_per_success`.
@@ -143,7 +143,7 @@ pub(in crate::cli) struct SweepArgs {
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(in crate::cli) worlds: u32,
     /// Seed of the worlds' luck.
-    #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 1, value_parser = seed)]
     pub(in crate::cli) seed: u64,
     /// Also draw, for each world, stretches of the traffic and the incident's onset, severity and
     /// duration within the scenario's ranges.

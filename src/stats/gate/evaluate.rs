@@ -53,6 +53,13 @@ pub enum Doubt {
     Stickiness,
 }
 
+impl GateResult {
+    /// Decided, because the quantile that was measured lies among the unanswered requests.
+    pub fn is_unanswered(&self) -> bool {
+        self.measured.is_none() && !matches!(self.outcome, Outcome::Undecided { .. })
+    }
+}
+
 /// The answer at the default stickiness, undecided where an extreme reverses it.
 pub fn combine(default: GateResult, extremes: &[GateResult]) -> GateResult {
     let reverse = match default.outcome {

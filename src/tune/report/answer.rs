@@ -49,11 +49,12 @@ impl TuneReport<'_> {
         let (tuned, held) = (finalist.tuned?, finalist.held_out?);
         let alone = |gain: Gain| self.shown(&Paired { verdict: None, ..self.change(gain) });
         let lost = tuned.less(held);
-        let (low, high) = (lost.value - lost.half_width, lost.value + lost.half_width);
-        let lost =
-            Paired { difference: Some(lost.value), ci95: Some((low, high)), ..self.change(lost) };
+        let (than, by) =
+            if lost.value < 0.0 { ("more", -lost.value) } else { ("less", lost.value) };
+        let ci95 = Some((by - lost.half_width, by + lost.half_width));
+        let lost = Paired { difference: Some(by), ci95, ..self.change(lost) };
         Some(format!(
-            "Optimism: where it was chosen the change was {}, held out it is {}; the gain is less by {}.",
+            "Optimism: where it was chosen the change was {}, held out it is {}; the gain is {than} by {}.",
             alone(tuned),
             alone(held),
             self.shown(&lost),
