@@ -20,7 +20,10 @@ fn command_lines_that_cannot_be_done() {
         (vec!["run", &plain, "--policy", &plain], "unknown field"),
         (vec!["run", &plain, "--worlds", "0"], "--worlds"),
         (vec!["run", &plain, "--worlds", "-1"], "'-1' for '--worlds"),
-        (vec!["run", &plain, "--out", "-"], "-: is no file here; leave `--out` away for standard output"),
+        (
+            vec!["run", &plain, "--out", "-"],
+            "-: is no file here; leave `--out` away for standard output",
+        ),
         (vec!["run", &plain, "--worlds", "99999999999"], "--worlds"),
         (vec!["run", &plain, "--threads", "0"], "--threads"),
         (vec!["run", &plain, "--seed", "-1"], "'-1'"),
