@@ -297,6 +297,23 @@ fn a_budget_counts_the_calls_that_a_proxy_tells_of() {
     assert_eq!(found(three, telling, tries(5, "")), [1, 2, 4]);
 }
 
+/// Four attempts are left to an action: a proxy of ten calls that heeds it makes four, one that does not ten,
+/// and what it tells leaves the gateway none.
+#[test]
+fn a_proxy_makes_no_more_calls_than_are_left() {
+    let calls = |proxy: &str| {
+        let proxy = format!("    upstream_proxy: {{attempts: 10, tells_calls: true{proxy}}}");
+        let scenario = layered("retries: {attempts: 4}", &failing("100%"), &proxy);
+        let runs = in_worlds(&scenario, &tries(9, ""), 1, WorldOptions::default(), |run| {
+            let all = run.totals.overall();
+            [all.attempts, all.calls()].map(|n| n / all.requests)
+        });
+        runs[0]
+    };
+    assert_eq!(calls(", heeds_left: true"), [1, 4]);
+    assert_eq!(calls(""), [1, 10]);
+}
+
 /// The gateway's own 429 comes with the time until there is room, and the SDK waits for exactly that; told
 /// to ignore hints, for its own half a second.
 #[test]

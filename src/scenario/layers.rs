@@ -111,6 +111,10 @@ pub struct UpstreamProxy {
     /// Whether it tells the gateway, with its answer, how often it called beyond the first time. What it
     /// tells counts against the class's `retries.attempts`.
     pub tells_calls: bool,
+    /// Whether it is told with each attempt how many the class's `retries.attempts` leaves after that, and calls
+    /// no more often beyond the first time.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub heeds_left: bool,
 }
 
 impl Default for UpstreamProxy {
@@ -121,6 +125,7 @@ impl Default for UpstreamProxy {
             backoff: Backoff { base: Duration::ZERO, jitter: Jitter::Fixed, ..Backoff::default() },
             heeds_owner: true,
             tells_calls: false,
+            heeds_left: false,
         }
     }
 }

@@ -20,9 +20,23 @@ use crate::world::Marks;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Proxies {
     any: bool,
-    /// By the router's slot, for the two attempts that may be in flight: when the gateway gives each
-    /// up, and the proxy's latest wait.
-    held: Vec<[(Instant, Duration); 2]>,
+    /// By the router's slot, for the two attempts that may be in flight.
+    held: Vec<[Held; 2]>,
+}
+
+/// What a proxy holds of one attempt.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    /// When the gateway gives it up.
+    until: Instant,
+    /// The proxy's latest wait.
+    previous: Duration,
+    /// Calls beyond the first that the action's budget leaves.
+    left: u16,
+}
+
+impl Held {
+    const NOTHING: Held = Held { until: Instant::ZERO, previous: Duration::ZERO, left: 0 };
 }
 
 impl Proxies {
@@ -39,13 +53,14 @@ impl Proxies {
         }
         let slot = send.attempt.request.slot as usize;
         if slot >= self.held.len() {
-            self.held.resize(slot + 1, [(Instant::ZERO, Duration::ZERO); 2]);
+            self.held.resize(slot + 1, [Held::NOTHING; 2]);
         }
-        *self.of(send.attempt) = (now + send.timeout, Duration::ZERO);
+        *self.of(send.attempt) =
+            Held { until: now + send.timeout, previous: Duration::ZERO, left: send.left };
     }
 
     /// Of the two in flight one has an odd number: they are a request's first and second.
-    fn of(&mut self, attempt: AttemptRef) -> &mut (Instant, Duration) {
+    fn of(&mut self, attempt: AttemptRef) -> &mut Held {
         &mut self.held[attempt.request.slot as usize][usize::from(attempt.number % 2)]
     }
 }
@@ -84,7 +99,9 @@ impl Simulation<'_> {
             }
         };
         let calls = open.row.hidden_calls + 1;
+        let spent = proxy.heeds_left && u16::from(calls) > self.proxies.of(attempt).left;
         if told
+            || spent
             || calls >= proxy.attempts
             || failure.phase != Phase::BeforeHeaders
             || !proxy.repeats.contains(&failure.status)
@@ -98,7 +115,7 @@ impl Simulation<'_> {
         let nth = open.sends_before();
         let count = self.layers.count(slot, calls, nth);
         let draw = open.request.key.draw(Purpose::LayerBackoff, target.hash, count);
-        let previous = &mut self.proxies.of(attempt).1;
+        let previous = &mut self.proxies.of(attempt).previous;
         *previous = proxy.backoff.delay(u32::from(calls) - 1, *previous, draw);
         let key = EventKey::new(now + *previous, Rank::Timer, open.index, attempt.number);
         self.queue.push(key, Occurrence::UpstreamCall(attempt));
@@ -143,7 +160,7 @@ impl Simulation<'_> {
             headers_matter: self.headers_matter,
             prefix,
             tool_at,
-            deadline: self.proxies.of(attempt).0,
+            deadline: self.proxies.of(attempt).until,
         };
         open.latest = Latest::InFlight(self.fleet.submit(now, &order));
         if open.measured {

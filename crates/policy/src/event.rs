@@ -282,6 +282,9 @@ pub struct Send {
     pub remaining: Duration,
     /// The attempt's own time limit, from now.
     pub timeout: Duration,
+    /// Attempts that the request's own budget ([`Request::left`]) allows after this one: what a layer below
+    /// may call beyond the first time. [`u16::MAX`] for no limit.
+    pub left: u16,
     /// Whether its answer, should it be delivered, must say that another model gave it than the one
     /// asked for: the product wants that disclosed.
     pub disclose: bool,

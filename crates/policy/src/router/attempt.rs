@@ -100,6 +100,10 @@ impl Router {
             retry_after: honoured,
             remaining,
             timeout,
+            left: match slot.request.left.attempts {
+                u16::MAX => u16::MAX,
+                brought => brought.saturating_sub(number),
+            },
             disclose: class.must_disclose(target),
         }));
         let due = in_flight_due(slot);
