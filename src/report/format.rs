@@ -115,7 +115,11 @@ impl Scale {
             let text = if sign { signed(&text, value) } else { text };
             return format!("{} ± 0", self.with_unit(&text));
         }
-        let decimals = self.decimals(half * self.factor);
+        let mut decimals = self.decimals(half * self.factor);
+        // Where a difference and its uncertainty would look alike, a digit more tells which is larger.
+        if sign && self.fixed(value.abs(), decimals) == self.fixed(half, decimals) {
+            decimals = (decimals + 1).min(self.most);
+        }
         let text = self.fixed(value, decimals);
         let text = if sign { signed(&text, value) } else { text };
         let mut half = self.fixed(half, decimals);
@@ -162,6 +166,8 @@ impl Scale {
     fn decimals(self, half: f64) -> usize {
         let shown = format!("{half:.0e}");
         let digits = if shown.starts_with('1') { 1 } else { 0 };
+        // Rounded first: 0.0098 is shown as 0.010.
+        let half: f64 = shown.parse().expect("a number that was just written");
         let wanted = (digits - exponent(half)).max(self.least as i32) as usize;
         wanted.min(self.most)
     }
@@ -211,6 +217,7 @@ mod tests {
         assert_eq!(share(0.998_712, Some(0.000_21)), "99.87 % ± 0.02");
         assert_eq!(share(0.998_712, Some(0.000_13)), "99.871 % ± 0.013");
         assert_eq!(share(0.5, Some(0.2)), "50.0 % ± 20.0");
+        assert_eq!(share(0.979_560_2, Some(0.000_098_6)), "97.956 % ± 0.010");
         assert_eq!(share(0.998_712, None), "99.87 %");
         assert_eq!(share(0.25, None), "25.0 %");
         assert_eq!(share(1.0, None), "100.0 %");
@@ -219,6 +226,11 @@ mod tests {
         // What sums lose in rounding is no precision.
         let cost = estimate(0.0028, Some(4e-19));
         assert_eq!(figure(&cost, Dimension::Dollars), "$0.00280 ± 0");
+        let near =
+            |value, half| change(value, Some((value - half, value + half)), Dimension::Share);
+        assert_eq!(near(0.000_053, 0.000_048), "+0.0053 pp ± 0.0048");
+        assert_eq!(near(-0.000_088, 0.000_093), "-0.0088 pp ± 0.0093");
+        assert_eq!(near(-0.000_080, 0.000_093), "-0.008 pp ± 0.009");
         assert_eq!(change(-4e-19, Some((-5e-19, -3e-19)), Dimension::Dollars), "$0 ± 0");
         let few = short(Note::FewExceedances { found: 30 });
         assert_eq!(few, "too few beyond it: 30 of the 100 needed");

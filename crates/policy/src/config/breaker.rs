@@ -201,7 +201,7 @@ pub enum CooldownRule {
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields, default))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Isolation {
-    /// How long an isolated target stays out; absent: until an operator puts it back.
+    /// How long an isolated target stays out; `null`: until an operator puts it back.
     pub target_for: Option<Duration>,
     /// How long the targets of an account without quota stay out, where the provider gives no hint of
     /// when that comes back.
