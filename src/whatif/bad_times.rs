@@ -5,6 +5,7 @@ use windtunnel_policy::{Instant, Share};
 
 use super::Question;
 use crate::weather::{Conditions, Weather};
+use crate::world::WorldOptions;
 
 /// A stretch of time in which attempts at a target fare worse than in ordinary times.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -39,7 +40,8 @@ impl BadTime {
 pub(super) fn of(question: &Question<'_>) -> Vec<BadTime> {
     let scenario = question.scenario;
     let end = Instant::ZERO + scenario.file.horizon;
-    let Ok(weather) = Weather::build(scenario, question.options.seed, false, end) else {
+    let first = WorldOptions { seed: question.options.seed, ..WorldOptions::default() };
+    let Ok(weather) = Weather::build(scenario, first.own_seed(), false, end) else {
         return Vec::new();
     };
     let whole = seconds(end);

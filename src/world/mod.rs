@@ -43,6 +43,15 @@ pub struct WorldOptions {
     pub stickiness: Stickiness,
 }
 
+impl WorldOptions {
+    /// The seed of this one world.
+    pub(crate) fn own_seed(self) -> u64 {
+        // The block that derives world keys: tags of children of this key use count 0.
+        let count = self.world.saturating_add(1);
+        Key::of_world(self.seed).draw(Purpose::ChildKey, NameHash::NONE, count)
+    }
+}
+
 /// How failures stick: as declared, or at one of the extremes between which the truth lies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Stickiness {
@@ -101,12 +110,7 @@ impl World {
     /// Traffic or weather that cannot be made: too many requests, distributions out of range, a
     /// trace too short for the horizon.
     pub fn build(scenario: &Scenario, options: WorldOptions) -> Result<World, WorldError> {
-        // The block that derives world keys: tags of children of this key use count 0.
-        let seed = Key::of_world(options.seed).draw(
-            Purpose::ChildKey,
-            NameHash::NONE,
-            options.world.saturating_add(1),
-        );
+        let seed = options.own_seed();
         let key = Key::of_world(seed);
         let measured_to = Instant::ZERO + scenario.file.horizon;
         let longest = scenario.classes.iter().map(|c| c.deadline).max().unwrap_or_default();

@@ -116,6 +116,44 @@ fn what_never_varies_is_reproduced() {
     assert_eq!(median["verdict"], "unanswered", "{believed}");
 }
 
+/// What is saved and lost, billed and sent adds up, each from counts of its own: 400 requests at one target,
+/// in whatever stretch of time.
+#[test]
+fn figures_add_up_and_have_intervals() {
+    let folder = folder("0.004");
+    let found = json(&folder, ["one.yaml", "three.yaml"], &[]);
+    let number = |value: &Value| value.as_f64().unwrap_or_else(|| panic!("{value} is no number"));
+    let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-6, "{a} {b}");
+    let (one, three) = (&found["policies"][0], &found["policies"][1]);
+    assert!(one["moved"].is_null() && one["bill"]["change"].is_null());
+
+    let more = number(&named(&three["differences"], "success")["difference"]);
+    let moved = &three["moved"];
+    near(number(&moved["saved"]["value"]) - number(&moved["lost"]["value"]), 400.0 * more);
+    near(number(&three["bill"]["value"]), number(&three["targets"][0]["bill"]["value"]));
+    let rise = number(&three["bill"]["value"]) - number(&one["bill"]["value"]);
+    near(number(&three["bill"]["change"]["difference"]), rise);
+    let per_request = |of: &Value| number(&named(&of["figures"], "attempts_per_request")["value"]);
+    near(number(&three["targets"][0]["attempts"]["value"]), 400.0 * per_request(three));
+    near(per_request(&three["by_class"][0]), per_request(three));
+    let change = |stretch: &Value| {
+        number(&stretch["requests"]) * number(&stretch["success"][1]["change"]["difference"])
+    };
+    let stretches = found["stretches"].as_array().expect("there are some");
+    near(stretches.iter().map(change).sum(), 400.0 * more);
+
+    let bill = [&three["bill"], &three["bill"]["change"], &three["targets"][0]["bill"]];
+    let moved = [&moved["saved"], &moved["lost"], &three["impact_minutes"]["change"]];
+    for figure in bill.into_iter().chain(moved).chain([&stretches[0]["success"][1]["change"]]) {
+        assert!(
+            figure["ci95"]["low"].is_number() && figure["ci95"]["high"].is_number(),
+            "{figure}"
+        );
+    }
+    let cases = found["sensitivity"].as_array().expect("there are some");
+    assert!(cases.iter().all(|case| case["changes"][0]["ci95"].is_object()), "{cases:?}");
+}
+
 #[test]
 fn policies_that_do_the_same_are_level() {
     let folder = folder("0.004");
