@@ -90,6 +90,8 @@ pub(super) struct Minute {
     pub(super) let_in: [u64; 2],
     /// Attempts refused for their rate.
     pub(super) refused: u64,
+    /// Complete answers that kept their contract, and those that broke it.
+    pub(super) answers: [u64; 2],
 }
 
 /// Times in one block at one target.
@@ -352,6 +354,9 @@ impl AtTarget {
         };
         let minute = self.minutes.entry(attempt.sent_us / MINUTE_US).or_default();
         minute.busy_us = minute.busy_us.saturating_add(took);
+        let broke = attempt.failure == Some(FailureClass::ContractFailure);
+        minute.answers[0] += u64::from(complete);
+        minute.answers[1] += u64::from(broke);
         if let Some(outcome) = outcome {
             let length = minute.outcomes.len().max(outcome + 1);
             minute.outcomes.resize(length, 0);

@@ -312,13 +312,11 @@ impl Fit {
             };
             line(format!("  stick: {} # {rests}", flow(stick)));
         }
+        let contract = &parameters.contract;
         if totals.invalid > 0 {
-            let share = totals.invalid as f64 / (totals.invalid + totals.complete).max(1) as f64;
             line(format!(
-                "quality: {{source: {SOURCE}, contract_failures: {}}} # {} of {}",
-                super::parameters::share(share),
-                totals.invalid,
-                totals.invalid + totals.complete
+                "quality: {{source: {SOURCE}, contract_failures: {}}} # {} of {} answers in ordinary times broke their contract",
+                contract.share, contract.counted[1], contract.counted[0]
             ));
         }
         out
@@ -353,6 +351,12 @@ fn entry_lines(target: &TargetFit, entry: &WeatherSpec, line: &mut impl FnMut(St
         if let Some(stick) = &failures.stick {
             line(format!("        stick: {}", flow(stick)));
         }
+    }
+    if let Some(broken) = &effects.contract_failures {
+        line(format!(
+            "      contract_failures: {broken} # beyond the {} of ordinary times",
+            target.parameters.contract.share
+        ));
     }
     if let Some(speed) = &effects.speed {
         line(format!(

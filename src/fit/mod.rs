@@ -12,6 +12,7 @@
 //! said ([`Fit::said`]).
 
 mod cells;
+mod contract;
 mod counted;
 mod evidence;
 pub(crate) mod files;

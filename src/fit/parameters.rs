@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use windtunnel_policy::{Duration, Share};
 
 use super::cells::Cells;
+use super::contract::Contract;
 use super::evidence::{AtTarget, Block};
 use super::hidden::Stretch;
 use super::phases::{Counts, InPhase, Phases, pooled};
@@ -21,6 +22,7 @@ pub(super) struct Parameters {
     pub(super) latency: Latency,
     pub(super) failures: Failures,
     pub(super) weather: Vec<WeatherSpec>,
+    pub(super) contract: Contract,
     pub(super) stick: StickFit,
     pub(super) first: Survival,
     /// Positions of the phases that are ordinary times.
@@ -126,10 +128,12 @@ pub(super) fn estimate(
         stalled_streams: share(totals.silent as f64 / complete),
         stick: Some(sticks),
     };
-    let weather =
+    let mut weather =
         weather::of(name, target, phases, counts, hidden, &ordinary, &base, &slower, sticks, clock);
+    let contract = Contract::of(target);
+    weather.extend(contract.weather(name, clock));
     let samples = Samples { ordinary: base.attempts() as u64, ..samples };
-    Parameters { latency, failures, weather, stick, first, ordinary, slower, samples }
+    Parameters { latency, failures, weather, contract, stick, first, ordinary, slower, samples }
 }
 
 /// A share to a ten thousandth of a percent.

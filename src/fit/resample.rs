@@ -61,7 +61,7 @@ impl Refit {
         let mut scenario = scenario.clone();
         let ours = |name: &str| {
             let prefixes = self.0.iter().flat_map(|of| {
-                ["failing", "blackout", "pace"].map(|k| format!("{}-{k}-", of.name))
+                ["failing", "blackout", "pace", "contract"].map(|k| format!("{}-{k}-", of.name))
             });
             prefixes.into_iter().any(|prefix| {
                 name.strip_prefix(&prefix).is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()))
@@ -85,6 +85,7 @@ impl Refit {
                 per_output_token: latency.per_output_token.dist().expect(table),
                 failure: latency.failure.dist().expect(table),
             };
+            target.quality.contract_failures = parameters.contract.share;
             let failures = &parameters.failures;
             target.failures.mix = failures.mix.clone();
             target.failures.broken_streams = failures.broken_streams;
@@ -140,6 +141,9 @@ fn limit(fit: &TargetFit, draws: &mut ChaCha8Rng) -> Option<LimitSpec> {
 /// Draws the attempts of a minute one by one.
 fn anew(minute: &mut Minute, draws: &mut ChaCha8Rng) {
     minute.outcomes = one_by_one(&minute.outcomes, draws);
+    if let [kept, broke] = one_by_one(&minute.answers, draws)[..] {
+        minute.answers = [kept, broke];
+    }
     let [tried, failed] = minute.again;
     if tried > 0 {
         minute.again = [tried, one_by_one(&[failed, tried - failed], draws)[0]];

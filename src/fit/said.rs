@@ -148,6 +148,12 @@ impl Fit {
                 )
             }
         });
+        let [answers, broken] = parameters.contract.counted;
+        if broken == 0 && parameters.contract.drifts.is_empty() {
+            said.push(format!(
+                "{name}: none of {answers} answers is said to break its contract: whether any did, and whether that drifts, is not identified unless the log would tell it"
+            ));
+        }
         match &target.price {
             None => said.push(format!(
                 "{name}: prices are not identified, the log has no bills with tokens: where it answers anything, costs are not told, unless you write its prices into its card"
@@ -240,7 +246,8 @@ impl Fit {
                 parameters.stick.tried
             ),
         };
-        out + &self.phases_text(target)
+        out += &self.phases_text(target);
+        out + &self.contract_text(target)
     }
 
     /// Phases, each with its failures; short ones between equal ones are told as a number.
@@ -283,6 +290,30 @@ impl Fit {
         }
         if all.len() > MOST_TOLD {
             out += &format!("    … and {} shorter ones\n", all.len() - MOST_TOLD);
+        }
+        out
+    }
+
+    /// How often answers break their contract, where any does.
+    fn contract_text(&self, target: &TargetFit) -> String {
+        let contract = &target.parameters.contract;
+        let [all, broken] = contract.counted;
+        if broken == 0 && contract.drifts.is_empty() {
+            return String::new();
+        }
+        let percent = |broken: u64, all: u64| broken as f64 / all.max(1) as f64 * 100.0;
+        let mut out = format!(
+            "  contract      {broken} of {all} answers broke it ({:.2} %), ordinary\n",
+            percent(broken, all)
+        );
+        for (phase, [all, broken]) in &contract.drifts {
+            out += &format!(
+                "    {}–{}  {broken} of {all} answers broke it ({:.2} %){}\n",
+                self.clock_text(phase.from),
+                self.clock_text(phase.to),
+                percent(*broken, *all),
+                evidence(phase)
+            );
         }
         out
     }

@@ -322,7 +322,7 @@ fn spans(phases: &Phases, clock: &Clock) -> Vec<(Duration, Duration)> {
 }
 
 /// An entry from begin to end; none where it would begin after all that is simulated.
-fn entry(
+pub(super) fn entry(
     name: String,
     target: &str,
     (from, to): (Duration, Duration),

@@ -10,7 +10,7 @@ use windtunnel_policy::{Duration, Share};
 use crate::worlds::{fitted, known, ledger, policy, written};
 
 /// Forty minutes; from 10:00 to 25:00 twice as many requests come, and weather.
-const SCENARIO: &str = r"
+pub(crate) const SCENARIO: &str = r"
 name: hidden
 shows: x
 expect: x
@@ -31,7 +31,7 @@ targets:
 weather: WEATHER
 ";
 
-const CARD: &str = r"
+pub(crate) const CARD: &str = r"
 name: card
 description: x
 provider: acme

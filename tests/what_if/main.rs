@@ -2,6 +2,7 @@
 
 mod counted;
 mod coverage;
+mod drift;
 mod formats;
 mod honest;
 mod left_out;
