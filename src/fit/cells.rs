@@ -56,15 +56,9 @@ impl Cells {
 }
 
 /// The cell of a value.
-pub(super) fn cell_of(value: u64) -> u16 {
+fn cell_of(value: u64) -> u16 {
     let shift = (u64::BITS - BITS).saturating_sub(value.leading_zeros());
     (shift << (BITS - 1)) as u16 + (value >> shift) as u16
-}
-
-/// The least value of a cell.
-pub(super) fn least_of(cell: u16) -> u64 {
-    let shift = u32::from(cell >> (BITS - 1)).saturating_sub(1);
-    (u64::from(cell) - (u64::from(shift) << (BITS - 1))) << shift
 }
 
 #[cfg(test)]
@@ -77,8 +71,6 @@ mod tests {
             let beyond = value + value / 60 + 2;
             assert!(cell_of(beyond) > cell_of(value), "{value} and {beyond}");
             assert!(cell_of(value + 1) >= cell_of(value), "{value}");
-            let least = least_of(cell_of(value));
-            assert!(least <= value && cell_of(least) == cell_of(value), "{value} {least}");
         }
     }
 

@@ -103,7 +103,7 @@ impl AtTarget {
         for minute in self.minutes.values_mut() {
             minute.outcomes.clear();
             (minute.again, minute.let_in, minute.refused) = ([0, 0], [0, 0], 0);
-            minute.again_refused = [0, 0];
+            minute.again_refused = [[0, 0]; 2];
         }
         self.totals.attempts = 0;
     }

@@ -11,7 +11,7 @@ use super::counted::FromCounters;
 use super::limits::Hints;
 use super::lived::Lived;
 use super::regression::Moments;
-use super::sends::{Sends, Sent};
+use super::sends::{Refused, Sends, Sent};
 use crate::log::{Attempt, End, Request};
 
 /// A minute in µs.
@@ -82,8 +82,8 @@ pub(super) struct Minute {
     pub(super) times: [f64; 3],
     /// Attempts right after a failure of the same request here, and how many failed again.
     pub(super) again: [u64; 2],
-    /// Of those, what came right after a refusal for its rate, or was one.
-    pub(super) again_refused: [u64; 2],
+    /// Of those, what came right after a refusal for its rate or was one, and the same for overload.
+    pub(super) again_refused: [[u64; 2]; 2],
     /// Time attempts were in flight, µs.
     pub(super) busy_us: u64,
     /// Attempts and tokens that were let in, for limits.
@@ -198,15 +198,15 @@ impl Evidence {
     /// Every attempt at the target in this position of the log's names, as far as they are known.
     pub(super) fn sends_of(&self, position: usize) -> impl Iterator<Item = Sent> {
         let target = &self.targets[position];
-        let refusals: Vec<bool> =
-            target.kinds.iter().map(|kind| kind.class == FailureClass::RateLimited).collect();
+        let refusals: Vec<Option<Refused>> =
+            target.kinds.iter().map(|kind| Refused::of(Some(kind.class))).collect();
         let prompts = target.totals.prompts.values();
         let (count, sum) = prompts.fold((0.0, 0.0), |(n, s), [count, sum]| (n + count, s + sum));
         // What was refused everywhere has no bill that would tell its prompt.
         let usual = libm::round(sum / f64::max(count, 1.0)) as u32;
         let sends = self.sends.get(position).into_iter();
         sends.flat_map(move |sends| sends.iter(refusals.clone())).map(move |send| match send {
-            Sent { refused: true, known: false, .. } => Sent { input: usual, ..send },
+            Sent { refused: Some(_), known: false, .. } => Sent { input: usual, ..send },
             _ => send,
         })
     }
@@ -245,7 +245,7 @@ impl Evidence {
                 at_us: attempt.sent_us,
                 took_us: attempt.ended_us - attempt.sent_us,
                 outcome,
-                refused: attempt.is_refused(),
+                refused: Refused::of(attempt.failure),
                 input,
                 known: input > 0,
                 output: attempt.output,
@@ -364,12 +364,16 @@ impl AtTarget {
         }
         if let (Some(before), true) = (again, good || of_target) {
             let count = [1, u64::from(of_target)];
-            let refused = before.is_refused() || attempt.is_refused();
+            let refused =
+                |why| [before, attempt].iter().any(|a| Refused::of(a.failure) == Some(why));
             for (sum, count) in minute.again.iter_mut().zip(count) {
                 *sum += count;
             }
-            for (sum, count) in minute.again_refused.iter_mut().zip(count).filter(|_| refused) {
-                *sum += count;
+            // Where it is both, it is taken for the first.
+            let why = [Refused::Limited, Refused::Overloaded].into_iter().position(refused);
+            if let Some(why) = why {
+                let sums = &mut minute.again_refused[why];
+                sums.iter_mut().zip(count).for_each(|(sum, count)| *sum += count);
             }
         }
         let outcome = outcome.and_then(|outcome| u8::try_from(outcome).ok());

@@ -269,11 +269,22 @@ impl Fit {
             samples.failing,
             if samples.failing == 0 { ": assumed" } else { "" }
         ));
-        line(format!(
-            "capacity: # at most {:.1} were in flight, on average over a minute; what it can hold is not identified",
-            target.busiest
-        ));
-        line(format!("  {{source: assumed, slots: {SLOTS}}}"));
+        let most = target.most_in_flight;
+        match &target.places {
+            Limits::Found(found) => {
+                line(format!("capacity: # {} in flight at most; {}", most, found.evidence()));
+                line(format!(
+                    "  {{source: {SOURCE}, slots: {}}} # those that wait for a slot are among them",
+                    found.limit
+                ));
+            }
+            Limits::NoneRefused | Limits::NotExplained => {
+                line(format!(
+                    "capacity: # at least {most}, which were in flight at one time; what it can hold is not identified"
+                ));
+                line(format!("  {{source: assumed, slots: {SLOTS}}}"));
+            }
+        }
         if let Limits::Found(found) = &target.limits {
             let spec = found.spec();
             line(format!("limits: # {}", found.evidence()));

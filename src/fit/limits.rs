@@ -8,11 +8,13 @@
 mod hints;
 mod replay;
 
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
+
 use windtunnel_policy::{Duration, Share};
 
 use super::evidence::{AtTarget, MINUTE_US};
-use super::sends::Sent;
-use super::tries::Tries;
+use super::sends::{Refused, Sent};
 use crate::scenario::{Charge, LimitScope, LimitSpec, Settlement};
 pub(super) use hints::{HintFit, Hints};
 use replay::{Kind, Told, replay};
@@ -90,15 +92,34 @@ impl LimitFit {
 }
 
 impl Limits {
-    /// The limit that explains what was refused, of attempts in the order they were sent.
-    pub(super) fn of<I: Iterator<Item = Sent>>(sends: impl Fn() -> I, hints: &Hints) -> Limits {
-        match sends().filter(|send| send.refused).count() {
+    /// The limit on a rate that explains what was refused for it, of attempts in the order they were sent.
+    pub(super) fn on_rate<I: Iterator<Item = Sent>>(
+        sends: impl Fn() -> I,
+        hints: &Hints,
+    ) -> Limits {
+        Limits::of(Kind::rates(), sends, hints)
+    }
+
+    /// The number of places at one time that explains what was refused for overload.
+    pub(super) fn on_places<I: Iterator<Item = Sent>>(sends: impl Fn() -> I) -> Limits {
+        Limits::of(std::iter::once(Kind::PLACES), sends, &Hints::default())
+    }
+
+    fn of<I: Iterator<Item = Sent>>(
+        kinds: impl Iterator<Item = Kind> + Clone,
+        sends: impl Fn() -> I,
+        hints: &Hints,
+    ) -> Limits {
+        let Some(why) = kinds.clone().next().map(|kind| kind.refuses_for()) else {
+            return Limits::NotExplained;
+        };
+        match sends().filter(|send| send.refused == Some(why)).count() {
             0 => return Limits::NoneRefused,
             refused if refused < LEAST_REFUSED => return Limits::NotExplained,
             _ => {}
         }
-        let around = around(&sends);
-        let met: Vec<(Kind, u64, u64)> = Kind::all()
+        let around = around(&sends, why);
+        let met: Vec<(Kind, u64, u64)> = kinds
             .filter_map(|kind| {
                 let size = meeting(kind, &around)?;
                 Some((kind, size, errors(kind, size, &around)))
@@ -144,38 +165,50 @@ impl Limits {
         replay(found.kind, found.limit, sends, |send, wait| {
             let minute = target.minutes.get_mut(&(send.at_us / MINUTE_US));
             if let (true, Some(outcome), Some(minute)) =
-                (send.refused && wait.is_some(), send.outcome, minute)
+                (found.kind.refused(send) && wait.is_some(), send.outcome, minute)
             {
                 minute.outcomes[usize::from(outcome)] -= 1;
             }
         });
         for minute in target.minutes.values_mut() {
-            let [tried, failed] = std::mem::take(&mut minute.again_refused);
+            let why = usize::from(found.kind.refuses_for() == Refused::Overloaded);
+            let [tried, failed] = std::mem::take(&mut minute.again_refused[why]);
             minute.again = [minute.again[0] - tried, minute.again[1] - failed];
         }
         Some(target)
     }
 
-    /// First tries, less those whose refusal a limit explains.
-    pub(super) fn tries(&self, sends: impl Iterator<Item = Sent>) -> Tries {
-        let mut tries = Tries::default();
-        match self {
-            Limits::Found(LimitFit { kind, limit, .. }) => {
-                replay(*kind, *limit, sends, |send, wait| {
-                    if !(send.refused && wait.is_some()) {
-                        tries.add(send);
-                    }
-                });
-            }
-            Limits::NoneRefused | Limits::NotExplained => sends.for_each(|send| tries.add(&send)),
+    /// First tries, as when they were sent and what became of them, whose refusal it explains.
+    pub(super) fn explained(&self, sends: impl Iterator<Item = Sent>) -> BTreeSet<(u64, u8)> {
+        let mut explained = BTreeSet::new();
+        if let Limits::Found(found) = self {
+            replay(found.kind, found.limit, sends, |send, wait| {
+                let counts = found.kind.refused(send) && wait.is_some();
+                explained.extend(send.outcome.filter(|_| counts).map(|of| (send.at_us, of)));
+            });
         }
-        tries
+        explained
     }
 }
 
+/// The most attempts at one time, of those in the order they were sent.
+pub(super) fn most_in_flight(sends: impl Iterator<Item = Sent>) -> u64 {
+    let mut ends: BinaryHeap<Reverse<u64>> = BinaryHeap::new();
+    let mut most = 0;
+    for send in sends {
+        while ends.peek().is_some_and(|end| end.0 <= send.at_us) {
+            ends.pop();
+        }
+        ends.push(Reverse(send.at_us + send.took_us));
+        most = most.max(ends.len());
+    }
+    most as u64
+}
+
 /// Attempts near a refusal.
-fn around<I: Iterator<Item = Sent>>(sends: impl Fn() -> I) -> Vec<Sent> {
-    let refused: Vec<u64> = sends().filter(|s| s.refused).map(|s| s.at_us).collect();
+fn around<I: Iterator<Item = Sent>>(sends: impl Fn() -> I, why: Refused) -> Vec<Sent> {
+    let refused: Vec<u64> =
+        sends().filter(|send| send.refused == Some(why)).map(|send| send.at_us).collect();
     let near = |send: &Sent| {
         let next = refused.partition_point(|&at| at < send.at_us);
         let close = |at: Option<&u64>| at.is_some_and(|at| at.abs_diff(send.at_us) <= AROUND_US);
@@ -202,17 +235,17 @@ fn meeting(kind: Kind, sends: &[Sent]) -> Option<u64> {
             false => low = middle + 1,
         }
     }
-    (told(low).refused * 2 >= refusals(sends)).then_some(low)
+    (told(low).refused * 2 >= refusals(kind, sends)).then_some(low)
 }
 
 /// Attempts of which such a limit says the wrong thing; as if it judged every refusal, where it does not.
 fn errors(kind: Kind, size: u64, sends: &[Sent]) -> u64 {
     let told = replay(kind, size, sends.iter().copied(), |_, _| ());
-    told.errors() * refusals(sends) / told.refused.max(1)
+    told.errors() * refusals(kind, sends) / told.refused.max(1)
 }
 
-fn refusals(sends: &[Sent]) -> u64 {
-    sends.iter().filter(|send| send.refused).count() as u64
+fn refusals(kind: Kind, sends: &[Sent]) -> u64 {
+    sends.iter().filter(|send| kind.refused(send)).count() as u64
 }
 
 /// The size of a limit of one kind.
@@ -228,7 +261,7 @@ impl Sized {
     fn near(kind: Kind, size: u64, sends: &[Sent]) -> Sized {
         let mut tried: Vec<(u64, u64)> = vec![(size, errors(kind, size, sends))];
         for part in CLOSER {
-            let (middle, width) = (least(&tried).1, size as f64 * part);
+            let (middle, width) = (least(&tried).1, f64::max(size as f64 * part, 2.0));
             for step in 0..=2 * STEPS {
                 let off = width * (f64::from(step) / f64::from(STEPS) - 1.0);
                 let size = libm::round(middle as f64 + off).max(1.0) as u64;

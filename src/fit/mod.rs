@@ -55,6 +55,7 @@ use parameters::Parameters;
 use phases::Phases;
 use price::PriceFit;
 use roles::Roles;
+use tries::Tries;
 use weather::Clock;
 
 /// A world fitted to a log.
@@ -102,10 +103,12 @@ struct TargetFit {
     price: Option<PriceFit>,
     /// What was counted in each phase.
     in_phases: Vec<phases::InPhase>,
-    /// Busiest minute: attempts in flight on average.
-    busiest: f64,
+    /// Attempts in flight at one time, at most.
+    most_in_flight: u64,
     /// What refuses for its rate, and what was counted without what that explains.
     limits: Limits,
+    /// What refuses for overload.
+    places: Limits,
     unlimited: Option<AtTarget>,
     /// Where it was hardly asked right after failing.
     spells: Vec<Spell>,
@@ -180,19 +183,24 @@ impl Fit {
                 let first = |class: &ClassFit| {
                     class.roles.groups.first().is_some_and(|group| group.contains(name))
                 };
-                let limits = match read.shows {
-                    Shows::EveryAttempt => Limits::of(
-                        || evidence.sends_of(position),
-                        &evidence.targets[position].hints,
-                    ),
-                    Shows::LastAttempt => Limits::NotExplained,
+                let sends = || evidence.sends_of(position);
+                let (limits, places) = match read.shows {
+                    Shows::EveryAttempt => {
+                        let hints = &evidence.targets[position].hints;
+                        (Limits::on_rate(sends, hints), Limits::on_places(sends))
+                    }
+                    Shows::LastAttempt => (Limits::NotExplained, Limits::NotExplained),
                 };
                 // Who stands in is asked when others fail: that it is not asked tells nothing of it.
                 let spells = match classes.iter().any(first) {
-                    true => hidden::spells(&limits.tries(evidence.sends_of(position)), &demand),
+                    true => {
+                        let mut explained = limits.explained(sends());
+                        explained.extend(places.explained(sends()));
+                        hidden::spells(&Tries::but_for(&explained, sends()), &demand)
+                    }
                     false => Vec::new(),
                 };
-                TargetFit::of(name, position, names, evidence, limits, spells, &clock)
+                TargetFit::of(name, position, names, evidence, [limits, places], spells, &clock)
             })
             .collect();
         targets.sort_by(|a, b| a.name.cmp(&b.name));
@@ -269,18 +277,22 @@ impl TargetFit {
         position: usize,
         names: &TargetName,
         evidence: &Evidence,
-        limits: Limits,
+        [limits, places]: [Limits; 2],
         spells: Vec<Spell>,
         clock: &Clock,
     ) -> TargetFit {
         let logged = &evidence.targets[position];
-        let unlimited = limits.without_explained(logged, evidence.sends_of(position));
+        let sends = || evidence.sends_of(position);
+        let unlimited = limits.without_explained(logged, sends());
+        let target = unlimited.as_ref().unwrap_or(logged);
+        let unlimited = places.without_explained(target, sends()).or(unlimited);
         let target = unlimited.as_ref().unwrap_or(logged);
         let phases = Phases::of(target, &spells);
         let counts = phases.as_counted(target);
         let hidden: Vec<Stretch> = spells.iter().flat_map(Spell::taken).collect();
         let parameters = parameters::estimate(name, target, &phases, &counts, &hidden, clock);
         let busiest = target.minutes.values().map(|minute| minute.busy_us).max().unwrap_or(0);
+        let busiest = libm::ceil(busiest as f64 / MINUTE_US as f64) as u64;
         TargetFit {
             name: name.to_owned(),
             position,
@@ -289,8 +301,9 @@ impl TargetFit {
             parameters,
             in_phases: counts.phases,
             limits,
+            places,
             price: PriceFit::of(&target.totals),
-            busiest: busiest as f64 / MINUTE_US as f64,
+            most_in_flight: busiest.max(limits::most_in_flight(sends())),
             spells,
             refused: target.minutes.values().map(|minute| minute.refused).sum(),
             most_let_in: [0, 1].map(|of| {
@@ -398,9 +411,8 @@ fn lived(
 }
 
 impl Fit {
-    /// Attempts in flight at a target in its busiest minute, on average; none where it is not of the
-    /// fit.
-    pub fn busiest(&self, target: &str) -> Option<f64> {
-        self.targets.iter().find(|fit| fit.name == target).map(|fit| fit.busiest)
+    /// Attempts in flight at a target at one time, at most; none where it is not of the fit.
+    pub fn most_in_flight(&self, target: &str) -> Option<u64> {
+        self.targets.iter().find(|fit| fit.name == target).map(|fit| fit.most_in_flight)
     }
 }

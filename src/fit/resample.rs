@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::evidence::{AtTarget, BLOCK, Evidence, Minute};
 use super::hidden::Stretch;
-use super::limits::Limits;
+use super::limits::{LimitFit, Limits};
 use super::parameters::{self, Parameters};
 use super::phases::Phases;
 use super::{Fit, TargetFit};
@@ -26,7 +26,9 @@ pub struct Refit(Vec<OfTarget>);
 struct OfTarget {
     name: String,
     parameters: Parameters,
-    limit: Option<LimitSpec>,
+    /// As it was fitted, and its size now.
+    limit: Option<(LimitSpec, u64)>,
+    slots: Option<(u64, u64)>,
 }
 
 impl Fit {
@@ -45,7 +47,9 @@ impl Fit {
                 fit.spells.iter().flat_map(|spell| spell.drawn(&mut draws)).collect();
             let again =
                 parameters::estimate(&fit.name, &target, &phases, &counts, &hidden, &self.clock);
-            OfTarget { name: fit.name.clone(), parameters: again, limit: limit(fit, &mut draws) }
+            let limit = size(&fit.limits, &mut draws).map(|(found, size)| (found.spec(), size));
+            let slots = size(&fit.places, &mut draws).map(|(found, size)| (found.limit, size));
+            OfTarget { name: fit.name.clone(), parameters: again, limit, slots }
         };
         Refit(self.targets.iter().map(one).collect())
     }
@@ -68,13 +72,17 @@ impl Refit {
             })
         };
         scenario.file.weather.retain(|entry| !ours(&entry.name));
-        for OfTarget { name, parameters, limit } in &self.0 {
+        for OfTarget { name, parameters, limit, slots } in &self.0 {
             scenario.file.weather.extend(parameters.weather.iter().cloned());
             let Some(target) = scenario.targets.iter_mut().find(|target| target.name == *name)
             else {
                 continue;
             };
             let limits = target.limits.clone();
+            let fitted = slots.filter(|(fitted, _)| *fitted == u64::from(target.capacity.slots));
+            target.capacity.slots = fitted
+                .and_then(|(_, size)| u32::try_from(size).ok())
+                .unwrap_or(target.capacity.slots);
             let latency = &parameters.latency;
             let table = "quantiles that were estimated ascend";
             target.latency = LatencyModel {
@@ -91,14 +99,13 @@ impl Refit {
             target.failures.broken_streams = failures.broken_streams;
             target.failures.stalled_streams = failures.stalled_streams;
             target.failures.stick = failures.stick.unwrap_or(target.failures.stick);
-            let fitted = limits.iter().map(|at| usize::from(*at)).find(|&at| {
-                let spec = &scenario.limits[at].spec;
-                limit
+            // What people have written in place of what was fitted stays.
+            for at in limits.into_iter().map(usize::from) {
+                let spec = &mut scenario.limits[at].spec;
+                spec.limit = limit
                     .as_ref()
-                    .is_some_and(|limit| LimitSpec { limit: spec.limit, ..limit.clone() } == *spec)
-            });
-            if let (Some(at), Some(limit)) = (fitted, limit) {
-                scenario.limits[at].spec.limit = limit.limit;
+                    .filter(|(fitted, _)| fitted == spec)
+                    .map_or(spec.limit, |(_, size)| *size);
             }
         }
         scenario
@@ -130,12 +137,11 @@ fn drawn(target: &AtTarget, phases: &Phases, draws: &mut ChaCha8Rng) -> AtTarget
     drawn
 }
 
-/// The limit of a target at any of the sizes that err hardly more.
-fn limit(fit: &TargetFit, draws: &mut ChaCha8Rng) -> Option<LimitSpec> {
-    let Limits::Found(found) = &fit.limits else { return None };
+/// A limit, and any of the sizes that err hardly more.
+fn size<'a>(limits: &'a Limits, draws: &mut ChaCha8Rng) -> Option<(&'a LimitFit, u64)> {
+    let Limits::Found(found) = limits else { return None };
     let (low, high) = found.between;
-    let limit = low + below(draws.next_u64(), high - low + 1);
-    Some(LimitSpec { limit, ..found.spec() })
+    Some((found, low + below(draws.next_u64(), high - low + 1)))
 }
 
 /// Draws the attempts of a minute one by one.

@@ -122,9 +122,18 @@ impl Fit {
                 many(target.spells.len() as u64, "spell")
             ));
         }
+        let most = target.most_in_flight;
+        said.push(match &target.places {
+            Limits::Found(found) => format!(
+                "{name}: it refuses for overload beyond {}; slots and places to wait for one are not told apart: so many slots are taken",
+                found.words()
+            ),
+            Limits::NoneRefused | Limits::NotExplained => format!(
+                "{name}: capacity is at least the {most} that were in flight at one time, and not identified beyond: {SLOTS} slots are assumed"
+            ),
+        });
         said.push(format!(
-            "{name}: capacity is not identified beyond {:.1} in flight (the busiest minute's mean): {SLOTS} slots are assumed",
-            target.busiest
+            "{name}: how load slows it is not identified: times are those at the load of the log"
         ));
         let [attempts, tokens] = target.most_let_in;
         said.push(match &target.limits {
@@ -231,6 +240,9 @@ impl Fit {
         }
         if let Limits::Found(found) = &target.limits {
             out += &format!("  limit         {}; {}\n", found.words(), found.evidence());
+        }
+        if let Limits::Found(found) = &target.places {
+            out += &format!("  capacity      {}; {}\n", found.words(), found.evidence());
         }
         out += &match (parameters.stick.share, parameters.stick.interval) {
             (Some(share), Some((low, high))) => format!(

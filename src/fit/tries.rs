@@ -1,5 +1,7 @@
 //! First tries at a target, one by one: when each was sent, and what became of it.
 
+use std::collections::BTreeSet;
+
 use super::sends::Sent;
 
 /// First tries of requests, ascending by the time they were sent.
@@ -7,9 +9,13 @@ use super::sends::Sent;
 pub(super) struct Tries(Vec<(u64, u8)>);
 
 impl Tries {
-    /// Adds an attempt where it is a first try; each was sent no earlier than the one before.
-    pub(super) fn add(&mut self, send: &Sent) {
-        self.0.extend(send.outcome.map(|outcome| (send.at_us, outcome)));
+    /// Those among attempts in the order they were sent, but for these.
+    pub(super) fn but_for(
+        explained: &BTreeSet<(u64, u8)>,
+        sends: impl Iterator<Item = Sent>,
+    ) -> Tries {
+        let first = |send: Sent| Some((send.at_us, send.outcome?));
+        Tries(sends.filter_map(first).filter(|of| !explained.contains(of)).collect())
     }
 
     pub(super) fn len(&self) -> usize {

@@ -40,7 +40,7 @@ pub(super) fn worlds(question: &Question<'_>) -> Vec<(Variant, Scenario)> {
     worlds
 }
 
-/// Targets that no class tries first, with as many slots as were in use in the busiest minute.
+/// Targets that no class tries first, with as many slots as were in use at one time.
 fn full(question: &Question<'_>) -> Option<(Variant, Scenario)> {
     let (fit, _) = question.log?;
     let mut scenario = question.scenario.clone();
@@ -49,10 +49,11 @@ fn full(question: &Question<'_>) -> Option<(Variant, Scenario)> {
     };
     let mut named = Vec::new();
     for target in &mut scenario.targets {
-        let Some(busiest) = fit.busiest(&target.name).filter(|_| !tried_first(&target.name)) else {
+        let most = fit.most_in_flight(&target.name);
+        let Some(most) = most.filter(|_| !tried_first(&target.name)) else {
             continue;
         };
-        target.capacity.slots = libm::ceil(busiest).max(1.0) as u32;
+        target.capacity.slots = u32::try_from(most.max(1)).unwrap_or(u32::MAX);
         target.capacity.queue = 0;
         target.capacity.background_slots = 0;
         named.push(target.name.clone());

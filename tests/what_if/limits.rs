@@ -59,8 +59,12 @@ failures:
 
 /// The fit to the log of a run under `rules`: its text and the world.
 fn fit_of(limits: &str, weather: &str, rules: &str) -> (String, Scenario) {
+    fit_with(CARD, limits, weather, rules)
+}
+
+fn fit_with(card: &str, limits: &str, weather: &str, rules: &str) -> (String, Scenario) {
     let scenario = SCENARIO.replace("LIMITS", limits).replace("WEATHER", weather);
-    let hidden = known(&[("hidden.yaml", &scenario), ("card.yaml", CARD)]);
+    let hidden = known(&[("hidden.yaml", &scenario), ("card.yaml", card)]);
     let log = ledger(&hidden.scenario, &policy(rules), 7, 1, RowFormat::Csv);
     let (read, evidence, fit) = fitted(&log, false);
     (fit.text(&read), written(&fit, &evidence, hidden.folder.path()))
@@ -172,4 +176,29 @@ fn where_nothing_is_refused_the_busiest_minute_bounds_any_limit() {
     let (text, world) = fit_of("[]", "[]", "conservative");
     assert_eq!(limits(&world), []);
     assert!(text.contains("first: nothing was refused for its rate; the busiest minute let in"));
+}
+
+/// Six requests a second of some two seconds each are twelve in flight; nine places are too few, a hundred
+/// are enough.
+#[test]
+fn places_are_recovered_where_they_ran_out() {
+    for rules in ["conservative", "naive-retry"] {
+        let slots = |count: &str| CARD.replace("slots: 4000", &format!("slots: {count}"));
+        let (text, world) = fit_with(&slots("9"), "[]", "[]", rules);
+        let first = world.targets.iter().find(|t| t.name == "first").expect("the log names it");
+        assert!(first.capacity.slots.abs_diff(9) <= 1, "{rules}: {text}");
+        assert!(text.contains("first: it refuses for overload beyond"), "{text}");
+
+        let (text, world) = fit_with(&slots("100"), "[]", "[]", rules);
+        let first = world.targets.iter().find(|t| t.name == "first").expect("the log names it");
+        assert_eq!(first.capacity.slots, 1_024, "{text}");
+        assert!(text.contains("first: capacity is at least the"), "{text}");
+    }
+    // Overload that comes whatever the load is weather.
+    let weather = "[{name: w, hits: {target: first}, when: {window: {from: 12m, lasts: 10m}}, \
+                   effects: {failures: {share: 40%, mix: [{class: overloaded, status: 503, weight: 1}]}}}]";
+    let (text, world) = fit_of("[]", weather, "naive-retry");
+    let first = world.targets.iter().find(|t| t.name == "first").expect("the log names it");
+    assert_eq!(first.capacity.slots, 1_024, "{text}");
+    assert!(world.file.weather.iter().any(|entry| entry.effects.failures.is_some()), "{text}");
 }

@@ -56,7 +56,7 @@ impl Hints {
         let mut waits: Vec<(u64, u64)> = Vec::new();
         replay(kind, limit, sends, |send, wait| {
             let known = self.seen.binary_search_by_key(&send.at_us, |seen| seen.0);
-            if let (true, Ok(place), Some(wait)) = (send.refused, known, wait) {
+            if let (true, Ok(place), Some(wait)) = (kind.refused(send), known, wait) {
                 waits.push((self.seen[place].1, wait));
             }
         });

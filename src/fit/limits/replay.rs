@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::super::evidence::MINUTE_US;
-use super::super::sends::Sent;
+use super::super::sends::{Refused, Sent};
 use crate::scenario::{LimitUnit, Refill};
 
 /// What a limit counts, over which time, and how it comes back.
@@ -37,8 +37,29 @@ impl Told {
 }
 
 impl Kind {
-    /// Those looked for, the commonest first.
-    pub(super) fn all() -> impl Iterator<Item = Kind> {
+    /// Places at one time.
+    pub(super) const PLACES: Kind = Kind {
+        unit: LimitUnit::Concurrency,
+        window_us: MINUTE_US,
+        refill: Refill::Continuous,
+        charges_refused: false,
+    };
+
+    /// What an attempt is refused for that such a limit lets not in.
+    pub(super) fn refuses_for(&self) -> Refused {
+        match self.unit {
+            LimitUnit::Concurrency => Refused::Overloaded,
+            _ => Refused::Limited,
+        }
+    }
+
+    /// Whether it was refused for that.
+    pub(super) fn refused(&self, send: &Sent) -> bool {
+        send.refused == Some(self.refuses_for())
+    }
+
+    /// Limits on rates that are looked for, the commonest first.
+    pub(super) fn rates() -> impl Iterator<Item = Kind> + Clone {
         const UNITS: [LimitUnit; 3] =
             [LimitUnit::Requests, LimitUnit::InputTokens, LimitUnit::TotalTokens];
         const WINDOWS: [u64; 3] = [60_000_000, 10_000_000, 1_000_000];
@@ -55,6 +76,9 @@ impl Kind {
 
     /// In words, behind a number.
     pub(super) fn words(&self) -> String {
+        if self.unit == LimitUnit::Concurrency {
+            return "at one time".into();
+        }
         let unit = match self.unit {
             LimitUnit::Requests => "requests",
             LimitUnit::InputTokens => "input tokens",
@@ -74,7 +98,7 @@ impl Kind {
     /// What an attempt asks for when it comes.
     fn asked(&self, send: &Sent) -> u64 {
         match self.unit {
-            LimitUnit::Requests => 1,
+            LimitUnit::Requests | LimitUnit::Concurrency => 1,
             _ => u64::from(send.input),
         }
     }
@@ -87,7 +111,7 @@ impl Kind {
                 LimitUnit::TotalTokens => u64::from(send.output),
                 _ => 0,
             };
-            let let_in = window.iter().filter(|send| !send.refused);
+            let let_in = window.iter().filter(|send| !self.refused(send));
             let_in.map(|send| self.asked(send) + output(send)).sum()
         };
         in_window.map(sum).max().unwrap_or(0)
@@ -106,21 +130,26 @@ pub(super) fn replay(
     let window = kind.window_us as f64;
     let mut told = Told::default();
     let back = |taken: f64, from: u64, to: u64| match kind.refill {
+        _ if kind.unit == LimitUnit::Concurrency => taken,
         Refill::Continuous => f64::max(taken - (to - from) as f64 * size / window, 0.0),
         Refill::Window if from / kind.window_us != to / kind.window_us => 0.0,
         Refill::Window => taken,
     };
     let (mut taken, mut at, mut refused_at) = (0.0, 0, None);
-    // Output that is charged when it is known, by the end of its attempt.
-    let mut later: BinaryHeap<Reverse<(u64, u32)>> = BinaryHeap::new();
+    // What is taken, or comes back, at the end of an attempt.
+    let mut later: BinaryHeap<Reverse<(u64, i64)>> = BinaryHeap::new();
     for send in sends {
-        while let Some(&Reverse((ends, output))) = later.peek().filter(|of| of.0.0 <= send.at_us) {
+        while let Some(&Reverse((ends, more))) = later.peek().filter(|of| of.0.0 <= send.at_us) {
             later.pop();
-            taken = back(taken, at, ends) + f64::from(output);
+            taken = back(taken, at, ends) + more as f64;
             at = ends;
         }
         taken = back(taken, at, send.at_us);
         at = send.at_us;
+        if kind.unit == LimitUnit::Concurrency && !kind.refused(&send) && send.outcome > Some(0) {
+            // What fails otherwise mostly does so at the door.
+            continue;
+        }
         let asked = kind.asked(&send);
         let over = taken + asked as f64 - size;
         let wait = (over > 0.0).then(|| match kind.refill {
@@ -128,10 +157,14 @@ pub(super) fn replay(
             Refill::Window => kind.window_us - at % kind.window_us,
         });
         see(&send, wait);
-        if !send.refused {
+        if !kind.refused(&send) {
             taken += asked as f64;
-            if kind.unit == LimitUnit::TotalTokens {
-                later.push(Reverse((at + send.took_us, send.output)));
+            match kind.unit {
+                LimitUnit::TotalTokens => {
+                    later.push(Reverse((at + send.took_us, send.output.into())))
+                }
+                LimitUnit::Concurrency => later.push(Reverse((at + send.took_us, -1))),
+                _ => {}
             }
             told.mistaken += u64::from(wait.is_some());
             continue;
@@ -139,7 +172,7 @@ pub(super) fn replay(
         if kind.charges_refused {
             taken = f64::max(taken, f64::min(taken + asked as f64, size));
         }
-        if !send.known && kind.unit != LimitUnit::Requests {
+        if !send.known && !matches!(kind.unit, LimitUnit::Requests | LimitUnit::Concurrency) {
             continue;
         }
         told.refused += 1;
