@@ -5,6 +5,7 @@
 mod lab;
 
 use lab::{Server, scenario, shipped};
+use windtunnel::drill::DRILLS;
 use windtunnel::record::{RequestRow, Rows};
 use windtunnel::simulation::Simulation;
 use windtunnel::world::{World, WorldOptions};
@@ -135,5 +136,24 @@ fn envoy_stays_at_its_first_priority() {
     assert_eq!(life(&policy, ONE_GROUP, DOWN).called, ["a", "a", "a"]);
     for kind in ["class: rate_limited, status: 429", "class: server_error, status: 500"] {
         assert_eq!(life(&policy, ONE_GROUP, kind).called, ["a"], "{kind}");
+    }
+}
+
+/// As the document says.
+#[test]
+fn none_of_them_passes_all_drills() {
+    for name in [
+        "litellm-router",
+        "portkey-fallback",
+        "tensorzero-walk",
+        "new-api-channels",
+        "envoy-ai-gateway",
+        "sdk-default",
+    ] {
+        let policy = shipped(name);
+        let fails = |drill: &&'static windtunnel::drill::Drill| {
+            drill.run(&policy, 1).expect("any policy can be drilled").verdict.is_failed()
+        };
+        assert!(DRILLS.iter().any(|drill| fails(&drill)), "{name}");
     }
 }

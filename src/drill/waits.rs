@@ -139,6 +139,9 @@ fn to_leave(evidence: &Evidence<'_>) -> String {
         return "set `matrix: {rate_limited: {blame: cooldown}}`, so that other requests know"
             .into();
     }
+    if policy.cooldown.exempt_single {
+        return "set `cooldown.exempt_single: false`: a target alone in its group is not left in peace".into();
+    }
     match policy.cooldown.rule {
         CooldownRule::None => {
             "set `cooldown: {rule: retry_after}`: it is `none`, so no request knows what another \

@@ -131,6 +131,7 @@ fn breaker(dice: &mut Dice) -> Value {
         "after_open": dice.pick(&["half_open", "half_open", "close"]),
         "probes": {"concurrent": 1 + dice.below(2), "successes": 1 + dice.below(3)},
         "ramp": if dice.one_in(2) { json!({"over": "2s", "from": "10%"}) } else { Value::Null },
+        "leaves_over": dice.maybe(&["200ms"]),
         "recooling": dice.pick(&["keep_first", "extend", "maximum"]),
         "count_recovery": dice.one_in(2),
         "exempt_single": dice.one_in(4),

@@ -19,6 +19,8 @@ pub(super) struct Circuit {
     open_time: Duration,
     /// When it last began to admit everything again.
     closed_at: Instant,
+    /// Until when traffic leaves, where it does not at once.
+    leaving_until: Instant,
     /// The number of its latest change of state; what attempts sent before learn is late.
     pub(super) changed_at: u64,
     /// When that was.
@@ -53,6 +55,7 @@ impl Circuit {
             detectors: config.trip.iter().map(Detector::new).collect(),
             open_time: Duration::ZERO,
             closed_at: Instant::ZERO,
+            leaving_until: Instant::ZERO,
             changed_at: 0,
             changed_on: Instant::ZERO,
         }
@@ -93,6 +96,7 @@ impl Circuit {
 
     pub(super) fn admits(&self, config: &Breaker, now: Instant, draw: u64) -> Admission {
         match (self.phase_at(config, now), &config.ramp) {
+            (Phase::Open { .. }, _) if self.still_admits(config, now, draw) => Admission::Ramp,
             (Phase::Open { until }, _) => Admission::No { until },
             (Phase::HalfOpen { probing, .. }, _) if probing < config.probes.concurrent => {
                 Admission::Probe
@@ -101,6 +105,15 @@ impl Circuit {
             (Phase::Ramping { since }, Some(ramp)) => ramp_admits(ramp, since, now, draw),
             (Phase::Closed | Phase::Ramping { .. }, _) => Admission::Yes,
         }
+    }
+
+    /// Whether an open circuit that traffic leaves slowly admits this draw: the share falls in a straight
+    /// line.
+    fn still_admits(&self, config: &Breaker, now: Instant, draw: u64) -> bool {
+        config.leaves_over.is_some_and(|over| {
+            let left = self.leaving_until.since(now).as_micros();
+            Share::ratio(left, over.as_micros()).hits(draw)
+        })
     }
 
     /// An attempt is sent; true where it takes a probe permit.
@@ -188,6 +201,7 @@ impl Circuit {
         self.detectors.iter_mut().for_each(Detector::clear);
         self.open_time = Duration::ZERO;
         self.closed_at = Instant::ZERO;
+        self.leaving_until = Instant::ZERO;
         self.changed_at = 0;
         self.changed_on = Instant::ZERO;
     }
@@ -234,6 +248,12 @@ impl Circuit {
         };
         self.detectors.iter_mut().for_each(Detector::clear);
         let until = now + self.open_time + jitter(config, self.open_time, draw);
+        // A probe that fails finds no traffic there that could leave.
+        if let (Some(over), Phase::Closed | Phase::Ramping { .. }) =
+            (config.leaves_over, self.phase)
+        {
+            self.leaving_until = now + over;
+        }
         self.phase = Phase::Open { until };
     }
 }

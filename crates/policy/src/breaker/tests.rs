@@ -290,6 +290,31 @@ fn a_ramp_admits_a_growing_share() {
 }
 
 #[test]
+fn traffic_leaves_in_a_straight_line() {
+    let mut rig = Rig::new(&[Breaker { leaves_over: Some(secs(8)), ..rule() }]);
+    rig.fail_now(2, 100);
+    // All at 100 s, none from 108 s: three quarters after a quarter of it.
+    let percent = |p: u64| u64::MAX / 100 * p;
+    for (now, admitted, refused) in [(100, 99, 101), (102, 74, 76), (106, 24, 26), (108, 0, 0)] {
+        let says = |draw| rig.breakers.admits(T, at(now), draw);
+        if admitted > 0 {
+            assert_eq!(says(percent(admitted)), Admission::Ramp, "{now}");
+        }
+        if refused < 100 {
+            assert_eq!(says(percent(refused)), Admission::No { until: at(110) }, "{now}");
+        }
+        assert_eq!(rig.breakers.state(T, at(now)), BreakerState::Open);
+    }
+    // What fails meanwhile changes nothing, and a probe that fails finds nobody leaving.
+    let permit = rig.send(104);
+    rig.fail(permit, 105);
+    assert_eq!(rig.breakers.admits(T, at(109), 0), Admission::No { until: at(110) });
+    let probe = rig.send(110);
+    rig.fail(probe, 111);
+    assert_eq!(rig.breakers.admits(T, at(112), 0), Admission::No { until: at(121) });
+}
+
+#[test]
 fn a_ramp_from_nothing_after_a_cooldown_starts_by_itself() {
     let ramp = Some(Ramp { over: secs(10), from: Share::ZERO });
     let mut rig = Rig::new(&[Breaker { ramp, after_open: AfterOpen::Close, ..rule() }]);

@@ -24,6 +24,11 @@ pub struct Breaker {
     pub probes: Probes,
     /// How traffic returns after the probes.
     pub ramp: Option<Ramp>,
+    /// Over how long traffic leaves once it has opened: the share that is admitted falls in a straight line
+    /// from all to none, for fallbacks that must warm up. All at once where absent.
+    // Not written where it is absent: the data, and so the hash, of a policy without it stays.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub leaves_over: Option<Duration>,
     /// What a trip does while already open.
     pub recooling: Recooling,
     /// Whether outcomes of failovers and substitutions count.

@@ -136,6 +136,7 @@ impl Default for Breaker {
             after_open: AfterOpen::HalfOpen,
             probes: Probes::default(),
             ramp: None,
+            leaves_over: None,
             recooling: Recooling::KeepFirst,
             count_recovery: true,
             exempt_single: false,

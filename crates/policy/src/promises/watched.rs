@@ -16,7 +16,7 @@ use crate::event::{
 use crate::facts::Fact;
 use crate::outcome::{Answer, Execution, FailureClass, Phase, Usage};
 use crate::target::{TargetId, TenantId};
-use crate::{Instant, Share};
+use crate::{Duration, Instant, Share};
 
 /// An event, when it was fed, and what followed from it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -45,7 +45,7 @@ pub struct Watched<S> {
     finished: u64,
     taken_out: Vec<bool>,
     recovery_off: bool,
-    open_until: Vec<Option<Instant>>,
+    open_until: Vec<Option<(Instant, Instant)>>,
     accounts: Accounts,
     /// The targets of each breaker.
     covers: Arc<[Vec<TargetId>]>,
@@ -388,7 +388,7 @@ impl<S: Subject> Watched<S> {
                 }
             }
             Action::Breaker { breaker, state, until } => {
-                let open = (state == BreakerState::Open).then_some(until);
+                let open = (state == BreakerState::Open).then_some((now, until));
                 self.open_until[usize::from(breaker)] = open;
                 Ok(())
             }
@@ -478,8 +478,12 @@ impl<S: Subject> Watched<S> {
         kept(send.recovery.is_none() || !self.recovery_off, "although recovery is switched off")?;
         let health_counts = policy.all_unavailable != AllUnavailable::FailOpen
             && policy.selection.panic_threshold == Share::ONE;
+        // Which rule a breaker is of is not known here: the slowest stands for all.
+        let leaves_over = policy.breakers.iter().filter_map(|rule| rule.leaves_over).max();
+        let leaves_over = leaves_over.unwrap_or(Duration::ZERO);
         for (breaker, targets) in self.covers.iter().enumerate() {
-            let open = self.open_until[breaker].is_some_and(|until| self.now < until);
+            let open = self.open_until[breaker]
+                .is_some_and(|(since, until)| since + leaves_over <= self.now && self.now < until);
             let into_open = open && targets.contains(&send.target);
             kept(!(into_open && health_counts), "although its breaker is open")?;
         }

@@ -385,6 +385,7 @@ prop_compose! {
             open_for: Duration::from_millis(open_ms),
             probes: windtunnel_policy::config::Probes { concurrent, successes: 2 },
             ramp: ramp.then(Default::default),
+            leaves_over: (open_ms % 3 == 0).then(|| Duration::from_millis(open_ms / 2)),
             ..Breaker::default()
         }
     }

@@ -49,6 +49,15 @@ fn breaker(rule: &Breaker, field: &str, found: &mut Problems) {
     if let Some(ramp) = &rule.ramp {
         found.some_time(ramp.over, &name("ramp.over"));
     }
+    if let Some(over) = rule.leaves_over {
+        found.some_time(over, &name("leaves_over"));
+        found.check(
+            over <= rule.open_for,
+            &name("leaves_over"),
+            "is longer than open_for, so that traffic has not left when it may return",
+            "make it open_for or shorter",
+        );
+    }
 }
 
 fn trip(trip: &Trip, field: &str, found: &mut Problems) {
