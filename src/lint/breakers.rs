@@ -44,6 +44,10 @@ pub(super) fn check_traffic(warnings: &mut Warnings<'_>, scenario: &Scenario) {
             let most = per_second * seconds(*window);
             (most < f64::from(*min_calls)).then_some((*min_calls, *window, most))
         }
+        Trip::CountOverTumbling { failures, window } => {
+            let most = per_second * seconds(*window);
+            (most < f64::from(*failures)).then_some((*failures, *window, most))
+        }
         Trip::Consecutive(_) | Trip::RateOverCount { .. } => None,
     };
     for (i, breaker) in policy.breakers.iter().enumerate() {
@@ -54,7 +58,7 @@ pub(super) fn check_traffic(warnings: &mut Warnings<'_>, scenario: &Scenario) {
                  {most:.1} on average: it hardly ever opens",
                 scenario.file.name
             );
-            let fix = "lower min_calls, or lengthen the window";
+            let fix = "lower what it needs, or lengthen the window";
             warnings.add(&format!("breakers[{i}].trip[{j}]"), message, fix);
         }
         if breaker.open_for >= horizon {

@@ -121,6 +121,7 @@ fn breaker(dice: &mut Dice) -> Value {
             json!({"rate_over_count": {"failures": "50%", "last": 6, "min_calls": 3}}),
             json!({"rate_over_time": {"failures": "40%", "window": "2s", "min_calls": 3}}),
             json!({"rate_over_tumbling": {"failures": "40%", "window": "2s", "min_calls": 3}}),
+            json!({"count_over_tumbling": {"failures": 2, "window": "2s"}}),
             json!({"slow_calls": {
                 "share": "50%", "slower_than": "300ms", "window": "2s", "min_calls": 3,
             }}),

@@ -14,6 +14,7 @@ pub(super) enum Detector {
     Count { rate: Rate, ring: Ring },
     Time { rate: Rate, window: Rolling },
     Tumbling { rate: Rate, length: Duration, started: Instant, counts: Counts },
+    Burst { limit: u32, length: Duration, started: Instant, failures: u32 },
     Slow { rate: Rate, slower_than: Duration, window: Rolling },
 }
 
@@ -60,6 +61,9 @@ impl Detector {
                 started: Instant::ZERO,
                 counts: Counts::default(),
             },
+            Trip::CountOverTumbling { failures: limit, window: length } => {
+                Detector::Burst { limit, length, started: Instant::ZERO, failures: 0 }
+            }
             Trip::SlowCalls { share, slower_than, window, min_calls } => Detector::Slow {
                 rate: Rate { at_least: share, min_calls },
                 slower_than,
@@ -92,6 +96,16 @@ impl Detector {
                 counts.all += 1;
                 rate.reached(*counts)
             }
+            Detector::Burst { limit, length, started, failures } => {
+                if failed == 0 {
+                    return false;
+                }
+                if *failures == 0 || now - *started >= *length {
+                    (*started, *failures) = (now, 0);
+                }
+                *failures = failures.saturating_add(1);
+                *failures >= *limit
+            }
             Detector::Slow { rate, slower_than, window } => {
                 // A call that failed without output is in no sense a slow one.
                 let Outcome::Success(elapsed) = outcome else { return false };
@@ -104,7 +118,7 @@ impl Detector {
     /// Forgets everything.
     pub(super) fn clear(&mut self) {
         match self {
-            Detector::Consecutive { failures, .. } => *failures = 0,
+            Detector::Consecutive { failures, .. } | Detector::Burst { failures, .. } => *failures = 0,
             Detector::Count { ring, .. } => ring.clear(),
             Detector::Time { window, .. } | Detector::Slow { window, .. } => window.clear(),
             Detector::Tumbling { counts, .. } => *counts = Counts::default(),
@@ -225,6 +239,16 @@ mod tests {
         assert_eq!(trips(rule, "x..xxxx.", secs(1)), [3, 7]);
         // Four failures across two windows do not.
         assert_eq!(trips(rule, "xxxx", secs(2)), NEVER);
+    }
+
+    /// As counted of LiteLLM: more than two failures in ten seconds, and one every six never is.
+    #[test]
+    fn count_over_a_tumbling_window() {
+        let rule = Trip::CountOverTumbling { failures: 3, window: secs(10) };
+        assert_eq!(trips(rule, "x.x.x", secs(2)), [4]);
+        assert_eq!(trips(rule, "xxxxxxxxx", secs(6)), NEVER);
+        // The window starts with a failure, and the fourth begins another.
+        assert_eq!(trips(rule, "..x...xxx", secs(3)), [8]);
     }
 
     #[test]

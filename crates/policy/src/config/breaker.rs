@@ -90,6 +90,13 @@ pub enum Trip {
         /// Outcomes needed before the rate counts.
         min_calls: u32,
     },
+    /// So many failures in a window that starts at its first failure and is then thrown away.
+    CountOverTumbling {
+        /// Failures that open it.
+        failures: u32,
+        /// Length of the window.
+        window: Duration,
+    },
     /// A share of calls slower than a limit.
     SlowCalls {
         /// Slow calls that open it, at least.

@@ -71,6 +71,10 @@ fn trip(trip: &Trip, field: &str, found: &mut Problems) {
             let fix = "make it last or less";
             found.check(min_calls <= last, field, "asks for more min_calls than last", fix);
         }
+        Trip::CountOverTumbling { failures, window } => {
+            found.at_least_one(failures, field);
+            found.some_time(window, field);
+        }
         Trip::RateOverTime { failures: share, window, min_calls }
         | Trip::RateOverTumbling { failures: share, window, min_calls }
         | Trip::SlowCalls { share, window, min_calls, .. } => {

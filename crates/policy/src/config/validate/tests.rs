@@ -131,6 +131,8 @@ fn breakers_must_be_able_to_open_and_close() {
         Trip::RateOverCount { failures: half, last: 10, min_calls: 11 },
         Trip::RateOverTime { failures: Share::ZERO, window: ms(1), min_calls: 1 },
         Trip::RateOverTumbling { failures: half, window: ms(0), min_calls: 1 },
+        Trip::CountOverTumbling { failures: 0, window: ms(1) },
+        Trip::CountOverTumbling { failures: 1, window: ms(0) },
         Trip::SlowCalls { share: half, slower_than: ms(1), window: ms(1), min_calls: 0 },
     ] {
         let faulty = with_breaker(|b| b.trip = vec![Trip::Consecutive(1), trip]);
