@@ -118,7 +118,9 @@ impl Detector {
     /// Forgets everything.
     pub(super) fn clear(&mut self) {
         match self {
-            Detector::Consecutive { failures, .. } | Detector::Burst { failures, .. } => *failures = 0,
+            Detector::Consecutive { failures, .. } | Detector::Burst { failures, .. } => {
+                *failures = 0
+            }
             Detector::Count { ring, .. } => ring.clear(),
             Detector::Time { window, .. } | Detector::Slow { window, .. } => window.clear(),
             Detector::Tumbling { counts, .. } => *counts = Counts::default(),
