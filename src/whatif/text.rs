@@ -63,7 +63,9 @@ fn section_text(section: &Section) -> String {
         out += &table_text(table);
     }
     if let Some(text) = &section.verbatim {
-        text.lines().for_each(|line| out += &format!("  {line}\n"));
+        // A diff below sentences is none of them.
+        let apart = if section.sentences.is_empty() { "  " } else { "      " };
+        text.lines().for_each(|line| out += &format!("{apart}{line}\n"));
     }
     out
 }
