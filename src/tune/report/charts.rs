@@ -11,7 +11,7 @@ use crate::sweep::{
     Columns, Counted, Figure, FigureColumn, Goal, Header, Named, Objective, Point, Shard, Summary,
 };
 use crate::tune::search::held_out_seed;
-use crate::tune::{Direction, Entrant, Gain, LOOKS, Score};
+use crate::tune::{Direction, Gain, LOOKS, Score};
 
 /// Worlds of the chart over time.
 const WORLDS: u32 = 10;
@@ -57,16 +57,11 @@ impl<'a> TuneReport<'a> {
         Ok(charts)
     }
 
-    /// Every variant with its score after the first look. What was found by taking changes back was measured
-    /// in all worlds at once: of that, the recommended one alone.
+    /// Every variant with its score after the first look. What was found by taking changes back has none: it was
+    /// measured in all worlds at once, beside which these say nothing.
     pub(super) fn tried(&self) -> impl Iterator<Item = (usize, &'a Score)> + Clone {
-        let tuning = self.tuning;
-        let best = tuning.recommended().map(|found| found.entrant);
-        let score = move |(at, entrant): (usize, &'a Entrant)| {
-            let last = entrant.last.as_ref().filter(|_| Some(at) == best);
-            Some((at, entrant.first.as_ref().or(last)?))
-        };
-        tuning.entrants.iter().enumerate().filter_map(score)
+        let tried = self.tuning.entrants.iter().enumerate();
+        tried.filter_map(|(at, entrant)| Some((at, entrant.first.as_ref()?)))
     }
 
     /// Runs the base and the recommended policy in held-out worlds of the first scenario; `None` without one.
@@ -101,14 +96,13 @@ impl<'a> TuneReport<'a> {
         let columns = Columns::of(space);
         let mut summary = Summary::new(self.header(&columns, scores.clone().count(), worlds));
         summary.worlds_as = worlds_as.map(str::to_owned);
-        let mut all = scores.clone();
         let base = scores.clone().find(|(entrant, _)| *entrant == 0).map(|(_, score)| score);
         for (entrant, score) in scores {
             let value = self.value(score);
             let interval = |(value, half): (f64, f64)| (value - half, value + half);
             let mut figures = vec![Figure::new(value.map(|v| v.0), value.map(interval))];
             figures.extend(score.weighed.iter().map(|value| Figure::new(*value, None)));
-            let base = base.filter(|base| entrant > 0 && base.worlds == score.worlds);
+            let base = base.filter(|_| entrant > 0);
             let gain = base.and_then(|base| score.gain_over(base));
             let change = gain.map(|gain| self.change(Gain::of(&gain)));
             let mut differences = vec![Figure::default(); figures.len()];
@@ -124,14 +118,10 @@ impl<'a> TuneReport<'a> {
             });
         }
         summary.points.sort_by_key(|point| point.variant);
-        summary.recommended = self.tuning.recommended().map(|found| found.entrant as u64);
-        let recommended = summary.recommended.map(|entrant| entrant as usize);
-        let own = all.find(|(entrant, _)| Some(*entrant) == recommended);
-        let elsewhere = own.filter(|(_, score)| score.worlds != worlds as usize);
-        let elsewhere =
-            elsewhere.map_or(String::new(), |(_, score)| format!(", in {} worlds", score.worlds));
-        summary.recommended_as =
-            self.tuning.policy().map(|policy| format!("{}{elsewhere}", policy.name));
+        let recommended = self.tuning.recommended().map(|found| found.entrant as u64);
+        let is_there = |number: &u64| summary.points.iter().any(|point| point.variant == *number);
+        summary.recommended = recommended.filter(is_there);
+        summary.recommended_as = self.tuning.policy().map(|policy| policy.name);
         summary
     }
 

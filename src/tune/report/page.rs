@@ -5,7 +5,7 @@ use crate::experiment::policy_hash;
 use crate::page::{Axis, Block, Dot, KeyFigure, Origin, Page, Scatter, Section, Tone};
 use crate::report::{VERSION, amount, axis, drawn};
 use crate::space::grouped;
-use crate::tune::{Finalist, Gain, LOOKS, Score, Weighed};
+use crate::tune::{Finalist, Gain, Score, Weighed};
 
 /// Positions in the legend.
 const BASE: usize = 0;
@@ -206,14 +206,8 @@ fn front(report: &TuneReport<'_>) -> Option<Section> {
     let line =
         if rest == 0 { undominated(report, &held, weighed.more_is_better) } else { Vec::new() };
     // Intervals of all variants would hide them.
-    let first = report.tried().filter_map(|(at, score)| {
-        let dot = dot(at, score)?;
-        let label = match score.worlds == LOOKS[0] as usize {
-            true => dot.label,
-            false => format!("{}, in {} worlds", dot.label, score.worlds),
-        };
-        Some(Dot { y_interval: None, label, ..dot })
-    });
+    let first =
+        report.tried().filter_map(|(at, score)| Some(Dot { y_interval: None, ..dot(at, score)? }));
     let charts = vec![
         chart(
             "What can be had",
