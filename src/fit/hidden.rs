@@ -165,7 +165,7 @@ impl Spell {
 
     /// What is taken to hold in it: halves of its holes by what was seen on their side.
     pub(super) fn taken(&self) -> Vec<Stretch> {
-        self.stretches(&self.seen, |from, to| u64::midpoint(from, to))
+        self.stretches(&self.seen, u64::midpoint)
     }
 
     /// The same of tries drawn anew, each by what is taken at its place, and with what lies before and

@@ -64,7 +64,7 @@ fn best(length: usize, penalty: f64, cost: impl Fn(usize, usize) -> f64) -> Vec<
     }
     let chosen = pelt(places.len() - 1, penalty, |a, b| cost(places[a], places[b]));
     let mut cuts: Vec<usize> = chosen.into_iter().map(|place| places[place]).collect();
-    for i in (0..cuts.len()).filter(|&i| cuts[i] % DAY == 0).collect::<Vec<_>>() {
+    for i in (0..cuts.len()).filter(|&i| cuts[i].is_multiple_of(DAY)).collect::<Vec<_>>() {
         let before = i.checked_sub(1).map_or(0, |i| cuts[i]);
         let after = cuts.get(i + 1).map_or(length, |&next| next);
         let apart = |&at: &usize| cost(before, at) + cost(at, after);

@@ -21,6 +21,7 @@ mod mapping;
 mod names;
 mod nested;
 mod otlp;
+mod repeated;
 mod resend;
 mod row;
 mod tabular;
