@@ -195,6 +195,10 @@ fn parts() -> Vec<Measure> {
             let open: u64 = run.targets.iter().map(|t| t.open.as_micros()).sum();
             (open as f64, run.targets.len() as f64 * run.measured.as_micros() as f64)
         })),
+        row("probe_share", FRACTION, EITHER, "of attempts, probes of a half-open breaker", Whole(|run| {
+            let sum = |of: fn(&TargetTotals) -> u64| run.targets.iter().map(of).sum::<u64>();
+            (sum(|t| t.probes) as f64, sum(|t| t.attempts) as f64)
+        })),
         row("retry_budget_denied", FRACTION, EITHER, "of what retry budgets were asked, denied", Asks(|run| (run.budget_denials, run.budget_asks))),
     ]
 }

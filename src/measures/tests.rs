@@ -312,6 +312,7 @@ fn parts_of_the_policy() {
         attempts,
         not_sent: attempts / 4,
         open,
+        probes: attempts / 3,
         ..TargetTotals::default()
     };
     let runs = [RunTotals {
@@ -326,6 +327,8 @@ fn parts_of_the_policy() {
     for (name, expected) in [
         ("not_sent", Some(0.2)),
         ("breaker_open_share", Some(0.25)),
+        // 4 of 12, and 1 of 4.
+        ("probe_share", Some(5.0 / 16.0)),
         ("retry_budget_denied", Some(0.25)),
         ("detection_time", Some(4.0)),
         ("recovery_time", None),
