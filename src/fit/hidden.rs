@@ -42,6 +42,8 @@ pub(super) struct Spell {
     holes: Vec<(u64, u64)>,
     /// Before the first hole, between holes, and after the last.
     seen: Vec<Seen>,
+    /// All of those before it.
+    before: Seen,
     /// Each kind of failure as a share of those seen, behind a place for what was good.
     mix: Vec<f64>,
 }
@@ -142,9 +144,32 @@ impl Spell {
         mix.iter_mut().for_each(|part| *part /= all);
         Spell {
             holes: chain.iter().map(|&after| (tries.at(after - 1), tries.at(after))).collect(),
+            before: Seen {
+                tries: first - began,
+                failed: (began..first).filter(|&i| tries.outcome(i) > 0).count() as f64,
+            },
             seen: edges.windows(2).map(seen).collect(),
             mix,
         }
+    }
+
+    /// Twice the log likelihood by which what was seen in it speaks against this failing share.
+    pub(super) fn against(&self, share: f64) -> f64 {
+        let inner = &self.seen[1..self.seen.len() - 1];
+        let tries: usize = self.before.tries + inner.iter().map(|seen| seen.tries).sum::<usize>();
+        let failed: f64 = self.before.failed + inner.iter().map(|seen| seen.failed).sum::<f64>();
+        let own = failed / tries.max(1) as f64;
+        if own <= share {
+            return 0.0;
+        }
+        let term = |count: f64, of: f64| if count > 0.0 { count * libm::log(of) } else { 0.0 };
+        let at = |p: f64| term(failed, p) + term(tries as f64 - failed, 1.0 - p);
+        2.0 * (at(own) - at(share.clamp(1e-6, 1.0 - 1e-6)))
+    }
+
+    /// The minute it begins in.
+    pub(super) fn minute(&self) -> u64 {
+        self.holes[0].0 / MINUTE_US
     }
 
     /// How long nothing was seen, µs.

@@ -133,6 +133,8 @@ struct ClassFit {
     roles: Roles,
 }
 
+/// First tries from which the failing share of a phase is known well enough to hold spells against it.
+const WELL_SEEN: f64 = 2_000.0;
 /// Tokens of a request where the log has none at all.
 const NO_TOKENS: (u32, u32) = (500, 200);
 /// Intervals that a report divides the log into, at most.
@@ -289,6 +291,15 @@ impl TargetFit {
         let target = unlimited.as_ref().unwrap_or(logged);
         let phases = Phases::of(target, &spells);
         let counts = phases.as_counted(target);
+        // Of a phase that is long, breakers open by chance: only what clearly differs from it is taken apart.
+        let least = 1.5 * libm::log(target.totals.attempts.max(2) as f64);
+        let spells: Vec<Spell> = spells
+            .into_iter()
+            .filter(|spell| {
+                let phase = &counts.phases[phases.at(spell.minute())];
+                phase.attempts() < WELL_SEEN || spell.against(phase.rate().unwrap_or(0.0)) > least
+            })
+            .collect();
         let hidden: Vec<Stretch> = spells.iter().flat_map(Spell::taken).collect();
         let parameters = parameters::estimate(name, target, &phases, &counts, &hidden, clock);
         let busiest = target.minutes.values().map(|minute| minute.busy_us).max().unwrap_or(0);
