@@ -59,8 +59,10 @@ pub(super) fn recommend(
             if question.timeline.is_some() { "timeline" } else { "log" }
         ));
     }
-    let reproduced = believed.is_none_or(|believed| believed.reproduces);
-    if !reproduced {
+    let reproduced = believed.is_none_or(|believed| believed.reproduces == Some(true));
+    if believed.is_some_and(|believed| believed.reproduces.is_none()) {
+        because.push("but the log tells too little to hold the simulation against it".into());
+    } else if !reproduced {
         because.push(
             "but the log is NOT REPRODUCED: what is found in a world that does not do what the log says is no ground for a change"
                 .into(),

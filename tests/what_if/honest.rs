@@ -328,3 +328,23 @@ fn times_in_another_unit_and_open_quotes_have_their_reasons() {
         assert!(told(&output).contains(reason), "{}", told(&output));
     }
 }
+
+/// One request, which counts in no figure: nothing is vouched for.
+#[test]
+fn a_log_with_nothing_in_it_is_not_reproduced_and_not_denied() {
+    let folder = folder("");
+    let row = concat!(
+        r#"{"policy":"p","world":0,"request":1,"correlation":1,"class":"c","measured":false,"attempt":1,"#,
+        r#""group":0,"target":"t","provider":"x","model":"m","region":null,"recovery":"first","status":200,"#,
+        r#""failure":null,"phase":"after_output","arrived_s":1.5,"sent_s":1.5,"first_output_s":1.75,"#,
+        r#""ended_s":2.25,"sent":true,"cancelled":false,"remaining_s":10,"input_tokens":10,"output_tokens":10,"#,
+        r#""cost_usd":0,"request_outcome":"success","request_answered":true,"request_closed_s":2.25}"#,
+    );
+    fs::write(folder.path().join("one.jsonl"), format!("{row}\n")).expect("it can be written to");
+    let words = ["what-if", "one.jsonl", "--worlds=2", "-p", "one.yaml", "-p", "three.yaml"];
+    let text = good(&folder, &words);
+    assert!(text.contains("NOT HELD AGAINST THE LOG: it has too few requests"), "{text}");
+    let found = good(&folder, &[&words[..], &["--format=json"]].concat());
+    let found: Value = serde_json::from_str(&found).expect("JSON");
+    assert_eq!(found["believed"]["reproduces"], Value::Null, "{found}");
+}

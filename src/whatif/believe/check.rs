@@ -44,6 +44,11 @@ pub enum Verdict {
 }
 
 impl Check {
+    /// Log and simulation have a value to be held against each other.
+    pub(super) fn is_held(&self) -> bool {
+        !matches!(self.verdict, Verdict::NotTold | Verdict::Unanswered | Verdict::TooFew)
+    }
+
     /// The log is outside the range, by chance or not.
     pub(in crate::whatif) fn outside(&self) -> bool {
         use Verdict::{Off, OutsideByChance, WithinTolerance};

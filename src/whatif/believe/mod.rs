@@ -26,8 +26,9 @@ use crate::record::{RunTotals, TargetTotals};
 /// Whether the policy in force, simulated, does what the log says.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Believed {
-    /// None of `checks` is off by more than sampling error and more than is tolerated.
-    pub reproduces: bool,
+    /// None of `checks` is off by more than sampling error and more than is tolerated; none where the log
+    /// tells too little to hold any.
+    pub reproduces: Option<bool>,
     /// What is tolerated.
     pub tolerance: Tolerance,
     /// Figure by figure.
@@ -93,7 +94,8 @@ pub(super) fn of(question: &Question<'_>, fit: &Fit, runs: &Runs) -> Believed {
         (intervals.collect(), targets.collect());
     judge_together(&mut intervals);
     judge_together(&mut targets);
-    let reproduces = checks.iter().all(|check| check.verdict != Verdict::Off);
+    let held = checks.iter().any(|check| check.is_held());
+    let reproduces = held.then(|| checks.iter().all(|check| check.verdict != Verdict::Off));
     Believed { reproduces, tolerance, intervals, targets, checks }
 }
 

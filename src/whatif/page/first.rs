@@ -109,9 +109,12 @@ fn reproduction(found: &WhatIf) -> Option<KeyFigure> {
     let slight = count(Verdict::WithinTolerance);
     let beside = || believed.intervals.iter().chain(&believed.targets);
     let (value, tone) = match believed.reproduces {
-        true if beside().any(|check| check.verdict == Verdict::Off) => ("in part", Tone::Plain),
-        true => ("yes", Tone::Good),
-        false => ("NO", Tone::Bad),
+        None => ("not told", Tone::Bad),
+        Some(true) if beside().any(|check| check.verdict == Verdict::Off) => {
+            ("in part", Tone::Plain)
+        }
+        Some(true) => ("yes", Tone::Good),
+        Some(false) => ("NO", Tone::Bad),
     };
     let tolerated = match slight {
         0 => String::new(),

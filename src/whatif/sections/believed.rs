@@ -15,7 +15,10 @@ pub(in crate::whatif) fn reproduced(found: &WhatIf) -> Option<String> {
     let off = |verdict| all_off(believed, verdict);
     let tolerance = believed.tolerance.words();
     let smaller = "Differences smaller than that are not to be believed.";
-    if !believed.reproduces {
+    if believed.reproduces.is_none() {
+        return Some(untold(first));
+    }
+    if believed.reproduces == Some(false) {
         return Some(format!(
             "NOT REPRODUCED: simulated in the fitted world, `{first}` does not do what the log says: {}, more than \
              sampling error and than is tolerated ({tolerance}). {smaller}",
@@ -40,7 +43,10 @@ pub(in crate::whatif) fn reproduced(found: &WhatIf) -> Option<String> {
 /// The same in a few words: what is below says the rest.
 pub(in crate::whatif) fn briefly_reproduced(found: &WhatIf) -> Option<String> {
     let (believed, first) = (found.believed.as_ref()?, &found.policies[0].name);
-    if !believed.reproduces {
+    if believed.reproduces.is_none() {
+        return Some(untold(first));
+    }
+    if believed.reproduces == Some(false) {
         let off = all_off(believed, Verdict::Off);
         return Some(format!(
             "NOT REPRODUCED: simulated in the fitted world, `{first}` does not do what the log says: {off}."
@@ -57,6 +63,14 @@ pub(in crate::whatif) fn briefly_reproduced(found: &WhatIf) -> Option<String> {
     Some(format!(
         "Simulated in the fitted world, `{first}` does what the log says{closely}{everywhere}."
     ))
+}
+
+/// Where nothing can be held against anything.
+fn untold(first: &str) -> String {
+    format!(
+        "NOT HELD AGAINST THE LOG: it has too few requests to tell whether `{first}`, simulated in the fitted world, does \
+         what it says."
+    )
 }
 
 /// The figures with this verdict, each with how far it is off.
