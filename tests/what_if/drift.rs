@@ -3,8 +3,8 @@
 use windtunnel::report::RowFormat;
 use windtunnel::scenario::When;
 
-use crate::limits::{CARD, SCENARIO};
-use crate::worlds::{fitted, known, ledger, policy, written};
+use crate::limits::SCENARIO;
+use crate::worlds::{CARD, fitted, known, ledger, policy, written};
 
 #[test]
 fn a_drift_of_the_contract_is_recovered() {

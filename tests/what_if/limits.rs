@@ -7,7 +7,7 @@ use windtunnel::scenario::{
 };
 use windtunnel_policy::{Duration, Share};
 
-use crate::worlds::{fitted, known, ledger, policy, written};
+use crate::worlds::{CARD, fitted, known, ledger, policy, written};
 
 /// Forty minutes; from 10:00 to 25:00 twice as many requests come, and weather.
 pub(crate) const SCENARIO: &str = r"
@@ -29,32 +29,6 @@ targets:
   first: {card: card.yaml, limits: LIMITS}
   second: {card: card.yaml}
 weather: WEATHER
-";
-
-pub(crate) const CARD: &str = r"
-name: card
-description: x
-provider: acme
-model: large
-sources: {made: {what: made up, date: 2026-01-01}}
-context_tokens: 128000
-max_output_tokens: 4096
-capabilities: [streaming]
-price: {source: made, input_per_million: $2.40, output_per_million: $9.60}
-latency:
-  source: made
-  headers: {lognormal: {median: 300ms, sigma: 0.2}}
-  first_token: {lognormal: {median: 600ms, sigma: 0.3}}
-  prompt_tokens: 900
-  per_prompt_token: 50us
-  per_output_token: {lognormal: {median: 8ms, sigma: 0.2}}
-  failure: {constant: 150ms}
-capacity: {source: made, slots: 4000}
-failures:
-  source: made
-  mix:
-    - {class: server_error, status: 500, share: 1%}
-  stick: {request: 60%, window: 0%, free: 40%}
 ";
 
 /// The fit to the log of a run under `rules`: its text and the world.

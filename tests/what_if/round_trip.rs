@@ -5,7 +5,7 @@ use windtunnel::report::RowFormat;
 use windtunnel::scenario::{Effects, Scenario, Shape, WeatherSpec, When};
 use windtunnel_policy::{Duration, Price};
 
-use crate::worlds::{fitted, known, ledger, policy, written};
+use crate::worlds::{CARD, fitted, known, ledger, policy, written};
 
 const CELL: f64 = 0.016;
 
@@ -46,38 +46,15 @@ weather:
     effects: {speed: 0.5}
 ";
 
-const CARD: &str = r"
-name: card
-description: x
-provider: acme
-model: large
-sources: {made: {what: made up, date: 2026-01-01}}
-context_tokens: 128000
-max_output_tokens: 4096
-capabilities: [streaming]
-price: {source: made, input_per_million: $2.40, output_per_million: $9.60}
-latency:
-  source: made
-  headers: {lognormal: {median: 300ms, sigma: 0.2}}
-  first_token: {lognormal: {median: 600ms, sigma: 0.3}}
-  prompt_tokens: 900
-  per_prompt_token: 50us
-  per_output_token: {lognormal: {median: 8ms, sigma: 0.2}}
-  failure: {constant: 150ms}
-capacity: {source: made, slots: 4000}
-failures:
-  source: made
-  mix:
-    - {class: server_error, status: 500, share: 1%}
-    - {class: timeout, status: 0, share: 0.5%, hang: true}
-  stick: {request: 60%, window: 0%, free: 40%}
-";
-
 /// Retries on the spot, so that second tries are seen.
 const POLICY: &str = "conservative";
 
 fn recovered(format: RowFormat, json: bool) -> (Scenario, f64) {
-    let hidden = known(&[("hidden.yaml", SCENARIO), ("card.yaml", CARD)]);
+    // Some calls are never answered, too.
+    let failing = "{class: server_error, status: 500, share: 1%}\n";
+    let hanging = "    - {class: timeout, status: 0, share: 0.5%, hang: true}\n";
+    let card = CARD.replace(failing, &format!("{failing}{hanging}"));
+    let hidden = known(&[("hidden.yaml", SCENARIO), ("card.yaml", &card)]);
     let log = ledger(&hidden.scenario, &policy(POLICY), 7, 1, format);
     let (read, evidence, fit) = fitted(&log, json);
     assert_eq!(read.unusable.count(), 0);

@@ -19,6 +19,33 @@ pub(crate) struct Known {
     pub(crate) scenario: Scenario,
 }
 
+/// A card with room for all, on which one call in a hundred fails.
+pub(crate) const CARD: &str = r"
+name: card
+description: x
+provider: acme
+model: large
+sources: {made: {what: made up, date: 2026-01-01}}
+context_tokens: 128000
+max_output_tokens: 4096
+capabilities: [streaming]
+price: {source: made, input_per_million: $2.40, output_per_million: $9.60}
+latency:
+  source: made
+  headers: {lognormal: {median: 300ms, sigma: 0.2}}
+  first_token: {lognormal: {median: 600ms, sigma: 0.3}}
+  prompt_tokens: 900
+  per_prompt_token: 50us
+  per_output_token: {lognormal: {median: 8ms, sigma: 0.2}}
+  failure: {constant: 150ms}
+capacity: {source: made, slots: 4000}
+failures:
+  source: made
+  mix:
+    - {class: server_error, status: 500, share: 1%}
+  stick: {request: 60%, window: 0%, free: 40%}
+";
+
 /// The scenario of these files, the first of which it is.
 pub(crate) fn known(files: &[(&str, &str)]) -> Known {
     let folder = tempfile::tempdir().expect("a temporary folder");
