@@ -92,7 +92,6 @@ impl Follow {
             return Err(Unexplained::NoSuchRequest { policy: policy.name.clone(), of: self.seen });
         };
         let router = Router::new(policy.clone(), scenario.topology.clone()).expect("it was run");
-        let covers: Vec<_> = router.breakers().map(|(_, targets)| targets).collect();
         Ok(Told {
             policy: policy.name.clone(),
             course: self.course,
@@ -100,7 +99,7 @@ impl Follow {
             attempts: self.attempts,
             calls: self.calls.into_iter().filter(|call| call.action == self.action).collect(),
             row,
-            names: Names::new(&scenario.topology, &covers),
+            names: Names::new(&scenario.topology, router.breakers()),
         })
     }
 

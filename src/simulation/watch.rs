@@ -32,7 +32,7 @@ impl Watch {
         let (mut covers, mut firsts) = (Vec::new(), vec![0]);
         for router in routers {
             let breakers = router.breakers();
-            covers.extend(breakers.map(|(_, covers)| covers.iter().map(|t| t.0).collect()));
+            covers.extend(breakers.map(|scope| scope.targets.iter().map(|t| t.0).collect()));
             firsts.push(covers.len());
         }
         Watch {

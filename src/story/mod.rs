@@ -3,7 +3,7 @@
 mod words;
 
 use windtunnel_policy::target::{TargetId, Topology};
-use windtunnel_policy::{Duration, Instant};
+use windtunnel_policy::{BreakerScope, Duration, Instant};
 
 /// What targets, classes and breakers are called.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -14,15 +14,11 @@ pub struct Names {
 }
 
 impl Names {
-    /// The names of a topology, and of breakers by the targets they cover.
-    pub fn new(topology: &Topology, breakers: &[Vec<TargetId>]) -> Names {
+    /// The names of a topology, and of breakers by what they are about.
+    pub fn new(topology: &Topology, breakers: impl IntoIterator<Item = BreakerScope>) -> Names {
         let targets: Vec<String> = topology.targets.iter().map(|t| t.name.clone()).collect();
-        let covered = |ids: &Vec<TargetId>| {
-            let names: Vec<&str> =
-                ids.iter().map(|id| targets[usize::from(id.0)].as_str()).collect();
-            names.join("+")
-        };
-        let breakers = breakers.iter().map(covered).collect();
+        let told = |scope: BreakerScope| scope.told(|id| &targets[usize::from(id.0)]);
+        let breakers = breakers.into_iter().map(told).collect();
         let classes = topology.classes.iter().map(|class| class.name.clone()).collect();
         Names { targets, classes, breakers }
     }
@@ -32,7 +28,7 @@ impl Names {
         &self.classes[usize::from(position)]
     }
 
-    /// What a breaker is called: the targets it covers.
+    /// What a breaker is called: the targets it covers, and for which requests where not for all.
     pub fn breaker(&self, position: u16) -> &str {
         &self.breakers[usize::from(position)]
     }

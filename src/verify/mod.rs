@@ -168,7 +168,7 @@ pub fn verify_subject<S: Subject + Send + Sync, O: Observer>(
         covered: Vec::new(),
         counterexample: None,
         not_promised: beyond::promises(subject.policy()),
-        names: Names::new(subject.topology(), &subject.breakers()),
+        names: Names::new(subject.topology(), subject.breakers()),
     };
     let starts = match start::starts(subject) {
         Ok(starts) => starts,

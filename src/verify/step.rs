@@ -5,7 +5,7 @@ use windtunnel_policy::event::{AttemptRef, Event, RequestRef};
 use windtunnel_policy::facts::{Fact, OutcomeFact};
 use windtunnel_policy::outcome::{Answer, Execution, Failure, FailureClass, Phase, Usage};
 use windtunnel_policy::promises::{Broken, Life, Subject, Watched};
-use windtunnel_policy::target::{TargetId, TenantId};
+use windtunnel_policy::target::{ClassId, TargetId, TenantId};
 use windtunnel_policy::{Duration, Instant};
 
 /// One thing that happens to one of the open requests.
@@ -78,12 +78,13 @@ impl What {
 }
 
 impl Told {
-    /// As it is told now of this target.
-    fn of(self, target: TargetId, now: Instant) -> Fact {
+    /// As it is told now of this target, by a request of this class.
+    fn of(self, class: ClassId, target: TargetId, now: Instant) -> Fact {
         let (tenant, until) = (TenantId::FIRST, now + HINTS[0]);
         match self {
             Told::Failure => Fact::Outcome(OutcomeFact {
                 target,
+                class,
                 tenant,
                 failed: true,
                 for_breakers: true,
@@ -233,8 +234,9 @@ impl Step {
                 plain(Event::KillSwitch { target, off: true })
             }
             What::Learns(told) if self.nth == 0 => {
-                let class = &watched.subject.topology().classes[usize::from(life.request.class.0)];
-                plain(Event::Learnt(told.of(class.groups[0].targets[0], now)))
+                let class = life.request.class;
+                let groups = &watched.subject.topology().classes[usize::from(class.0)].groups;
+                plain(Event::Learnt(told.of(class, groups[0].targets[0], now)))
             }
             What::SwitchesOff(_) | What::Learns(_) => None,
             What::UsedBelow(calls) => plain(Event::UsedBelow { attempt: life.flying?, calls }),

@@ -5,7 +5,8 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::config::Problem;
+use crate::breaker::Lanes;
+use crate::config::{Policy, Problem};
 use crate::target::{MAX_TARGETS, RouteClass, Topology};
 
 /// Everything wrong with a topology.
@@ -41,6 +42,19 @@ pub(crate) fn topology(topology: &Topology) -> Vec<Problem> {
         groups(i, class, targets.len(), &mut problems);
     }
     problems
+}
+
+/// What is wrong with the breakers of a policy over this topology.
+pub(crate) fn breakers(policy: &Policy, topology: &Topology) -> Option<Problem> {
+    let lanes = Lanes::new(&policy.breakers, topology).len();
+    let most = policy.breakers.len() * topology.targets.len() * lanes;
+    (most > usize::from(u16::MAX)).then(|| {
+        problem(
+            "breakers".to_string(),
+            format!("{most} breakers at most, by their rules, for {lanes} sets of capabilities"),
+            "key fewer rules by capability".to_string(),
+        )
+    })
 }
 
 fn groups(i: usize, class: &RouteClass, targets: usize, problems: &mut Vec<Problem>) {
@@ -90,8 +104,9 @@ mod tests {
     use alloc::vec;
 
     use super::*;
+    use crate::config::{Breaker, KeyPart};
     use crate::target::testing::{self, target};
-    use crate::target::{Role, TargetId};
+    use crate::target::{Capabilities, Role, TargetId};
 
     #[test]
     fn a_sound_topology_has_no_problem() {
@@ -137,6 +152,27 @@ mod tests {
         let empty = Topology::default();
         let fields: Vec<String> = topology(&empty).into_iter().map(|p| p.field).collect();
         assert_eq!(fields, ["targets", "classes"]);
+    }
+
+    #[test]
+    fn breakers_keep_to_their_numbers() {
+        let named = |i: u16| target(&format!("t{i}"), "p", "m", "r");
+        let mut wide = testing::topology((0..256).map(named).collect(), &[&[0]]);
+        let tools = Capabilities::named("tools").expect("a capability");
+        for i in 0..8 {
+            let name = Capabilities::NAMES[i];
+            let required = tools.with(Capabilities::named(name).expect("a capability"));
+            let class = RouteClass { name: name.into(), required, ..wide.classes[0].clone() };
+            wide.classes.push(class);
+        }
+        // 32 rules × 256 targets × (none, tools, and tools with each of seven others).
+        let mut policy = Policy { breakers: vec![Breaker::default(); 32], ..Policy::default() };
+        assert_eq!(breakers(&policy, &wide), None);
+        policy.breakers[0].key.push(KeyPart::Capability);
+        let problem = breakers(&policy, &wide).expect("more than 65,535");
+        assert!(problem.message.starts_with("73728 breakers"), "{problem}");
+        policy.breakers.truncate(28);
+        assert_eq!(breakers(&policy, &wide), None);
     }
 
     #[test]

@@ -77,6 +77,8 @@ pub enum Fact {
 pub struct OutcomeFact {
     /// Where it was.
     pub target: TargetId,
+    /// For which route class.
+    pub class: ClassId,
     /// Whose request it was.
     pub tenant: TenantId,
     /// Whether it failed.
@@ -152,7 +154,8 @@ impl Router {
             return;
         }
         let OutcomeFact { probe, recovery, sent, elapsed, draw, .. } = outcome;
-        let elsewhere = Elsewhere { target, failed, probe, recovery, sent, elapsed };
+        let lane = self.lane(outcome.class);
+        let elsewhere = Elsewhere { target, lane, failed, probe, recovery, sent, elapsed };
         let mut report = report(out);
         self.health.breakers.on_outcome_elsewhere(elsewhere, self.now, draw, &mut report);
     }

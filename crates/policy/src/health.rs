@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use crate::Instant;
 use crate::admission::Doors;
-use crate::breaker::{Admission, Breakers};
+use crate::breaker::{Admission, Breakers, Lane};
 use crate::config::{GroupOrder, Policy, Strategy, SubstituteOrder};
 use crate::eject::Ejection;
 use crate::estimate::Estimates;
@@ -158,15 +158,16 @@ impl Health {
         !self.breakers.some_not_closed(targets) && !self.standing.some_doubtful(targets)
     }
 
-    /// Why a target may not get an attempt with this draw at `now`; `None` where it may.
+    /// Why a target may not get an attempt of this lane with this draw at `now`; `None` where it may.
     #[inline(always)]
     pub(crate) fn standstill(
         &self,
         target: TargetId,
+        lane: Lane,
         now: Instant,
         draw: impl FnOnce() -> u64,
     ) -> Option<Standstill> {
-        if self.is_well(target) { None } else { self.looked_into(target, now, draw) }
+        if self.is_well(target) { None } else { self.looked_into(target, lane, now, draw) }
     }
 
     /// The same of a target against which something is known.
@@ -174,6 +175,7 @@ impl Health {
     fn looked_into(
         &self,
         target: TargetId,
+        lane: Lane,
         now: Instant,
         draw: impl FnOnce() -> u64,
     ) -> Option<Standstill> {
@@ -185,7 +187,7 @@ impl Health {
         if self.breakers.all_closed(target) {
             return standing.map(Standstill::Until);
         }
-        let breaker = match self.breakers.admits(target, now, draw()) {
+        let breaker = match self.breakers.admits(target, lane, now, draw()) {
             Admission::Yes | Admission::Probe | Admission::Ramp => None,
             Admission::No { until } => Some(until),
         };

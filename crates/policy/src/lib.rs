@@ -141,6 +141,7 @@ mod terminal;
 pub mod text;
 pub mod time;
 
+pub use breaker::BreakerScope;
 pub use money::{Money, Price};
 pub use router::Router;
 pub use share::Share;

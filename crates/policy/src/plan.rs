@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
+use crate::breaker::{Lane, Lanes};
 use crate::config::{
     Admission, Admitted, Attempts, BudgetScope, Envelope, GroupOrder, Policy, Priority, Sticky,
     Strategy,
@@ -29,6 +30,8 @@ pub(crate) struct ClassPlan {
     pub(crate) first_output: Duration,
     /// The most a request may cost.
     pub(crate) ceiling: Money,
+    /// Whose breakers its requests meet.
+    pub(crate) lane: Lane,
     /// Whether a request may write outside the model.
     pub(crate) writes: bool,
     /// Whether what earlier requests of an action wrote is looked up before it is sent again.
@@ -112,12 +115,13 @@ pub(crate) struct Segment {
 /// One plan for each class of the topology. Groups must not be empty and ids known.
 pub(crate) fn compile(policy: &Policy, topology: &Topology) -> Vec<ClassPlan> {
     let mut doors = 0..;
+    let lanes = Lanes::new(&policy.breakers, topology);
     let classes = topology.classes.iter();
     let mut plans: Vec<ClassPlan> = classes
         .map(|class| {
             let limits = policy.limits_of(&class.name);
             let groups = group_plans(policy, &limits.0, class, &mut doors);
-            class_plan(policy, limits, topology, class, groups)
+            class_plan(policy, limits, topology, class, groups, lanes.of(class))
         })
         .collect();
     for (turn, segment) in plans.iter_mut().flat_map(ClassPlan::segments_mut).enumerate() {
@@ -189,6 +193,7 @@ fn class_plan(
     topology: &Topology,
     class: &RouteClass,
     rules: Vec<GroupPlan>,
+    lane: Lane,
 ) -> ClassPlan {
     let target = |id: TargetId| &topology.targets[usize::from(id.0)];
     // The model the product asked for: whatever serves in its place is a substitution, also
@@ -255,6 +260,7 @@ fn class_plan(
         policy_total: envelope.deadline_total.unwrap_or(Duration::MAX),
         first_output: stricter(envelope.deadline_first_output, class.deadline_first_output),
         ceiling,
+        lane,
         writes,
         looks_up: writes && policy.side_effects.look_up,
         hedges: policy.hedge.is_some() && !writes && serving(&equivalent).len() > 1,

@@ -82,7 +82,7 @@ pub struct Target {
 }
 
 /// What a target can do beyond text in, text out.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Capabilities(u32);
 
 impl Capabilities {
@@ -113,6 +113,16 @@ impl Capabilities {
     /// True where `self` has all that `required` asks.
     pub const fn covers(self, required: Capabilities) -> bool {
         required.0 & !self.0 == 0
+    }
+
+    /// Their names joined: `tools+vision`; `plain` for none.
+    pub fn told(self) -> String {
+        let has = |i: &usize| self.0 >> i & 1 == 1;
+        let names = (0..Self::NAMES.len()).filter(has).map(|i| Self::NAMES[i]);
+        match self {
+            Capabilities::NONE => "plain".into(),
+            _ => names.collect::<Vec<_>>().join("+"),
+        }
     }
 }
 

@@ -1,6 +1,8 @@
 //! Circuit breakers: one per distinct value of each configured key, several per target.
 
 mod key;
+mod lane;
+mod scope;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -10,7 +12,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::hash::{Hash, Hasher};
 
-use self::key::{key_name, value};
+use self::key::{Values, key_name};
+use self::lane::Cell;
+pub(crate) use self::lane::{Lane, Lanes};
+pub use self::scope::BreakerScope;
 use self::state::{Circuit, Sent};
 use self::trip::Outcome;
 use crate::config::Breaker;
@@ -33,11 +38,13 @@ pub(crate) const MAX_RULES: usize = 32;
 #[derive(Clone, Debug)]
 pub(crate) struct Breakers {
     keyed: Vec<Keyed>,
-    /// Positions in `keyed`, target by target.
+    /// Positions in `keyed`, cell by cell.
     members: Vec<u16>,
-    /// Each target's part of `members`: where it starts, and where it ends.
+    /// Each cell's part of `members`: where it starts, and where it ends.
     parts: Vec<(u32, u32)>,
-    /// Targets of which a breaker is not closed.
+    /// How many cells each lane has.
+    targets: usize,
+    /// Targets of which a breaker is not closed, of whichever lane.
     not_closed: TargetSet,
     /// Counts the changes of state that make earlier attempts late.
     changes: u64,
@@ -63,7 +70,7 @@ pub(crate) enum Admission {
 /// What an attempt holds from its sending to its end.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Permit {
-    target: TargetId,
+    cell: Cell,
     recovery: bool,
     /// Which of the target's breakers, in order, it probes.
     probes: u32,
@@ -96,6 +103,7 @@ impl Permit {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Elsewhere {
     pub(crate) target: TargetId,
+    pub(crate) lane: Lane,
     pub(crate) failed: bool,
     pub(crate) probe: bool,
     pub(crate) recovery: bool,
@@ -121,8 +129,8 @@ struct Keyed {
     number: usize,
     /// The rule.
     rule: Breaker,
-    /// The first target with this value.
-    target: TargetId,
+    /// The values of its key.
+    values: Values,
     name: String,
     circuit: Circuit,
 }
@@ -135,19 +143,23 @@ impl Breakers {
             keyed: Vec::new(),
             members: Vec::new(),
             parts: Vec::new(),
+            targets: topology.targets.len(),
             not_closed: TargetSet::EMPTY,
             changes: 0,
         };
-        for i in 0..topology.targets.len() {
-            let target = TargetId(i as u16);
-            let start = breakers.members.len() as u32;
-            for (number, rule) in rules.iter().enumerate() {
-                if !(rule.exempt_single && topology.stands_alone(target)) {
-                    let breaker = breakers.find_or_add(number, rule, target, topology);
-                    breakers.members.push(breaker);
+        for required in Lanes::new(rules, topology).required() {
+            for (i, target) in topology.targets.iter().enumerate() {
+                let start = breakers.members.len() as u32;
+                for (number, rule) in rules.iter().enumerate() {
+                    let values = Values::new(&rule.key, target, required);
+                    let exempt = rule.exempt_single && topology.stands_alone(TargetId(i as u16));
+                    if let Some(values) = values.filter(|_| !exempt) {
+                        let breaker = breakers.find_or_add(number, rule, values);
+                        breakers.members.push(breaker);
+                    }
                 }
+                breakers.parts.push((start, breakers.members.len() as u32));
             }
-            breakers.parts.push((start, breakers.members.len() as u32));
         }
         breakers
     }
@@ -157,18 +169,19 @@ impl Breakers {
         self.keyed.len()
     }
 
-    /// The parts of a target that share this breaker, such as `openai/gpt-4o eastus`.
-    pub(crate) fn name(&self, breaker: u16) -> &str {
-        &self.keyed[usize::from(breaker)].name
+    /// What a breaker is about, by position.
+    pub(crate) fn scope(&self, breaker: u16) -> BreakerScope {
+        let Keyed { name, values, .. } = &self.keyed[usize::from(breaker)];
+        let covered = |target: &TargetId| self.around(*target).any(|b| b == breaker);
+        BreakerScope {
+            name: name.clone(),
+            targets: self.targets().filter(covered).collect(),
+            required: values.required,
+        }
     }
 
-    /// The targets a breaker covers, by position.
-    pub(crate) fn covers(&self, breaker: u16) -> impl Iterator<Item = TargetId> {
-        self.targets().filter(move |target| self.members[self.places(*target)].contains(&breaker))
-    }
-
-    /// Whether all of the target's breakers were closed when last touched. Time closes breakers
-    /// and never opens one, so that they are closed now as well.
+    /// Whether all of the target's breakers were closed when last touched, of whichever lane. Time
+    /// closes breakers and never opens one, so that they are closed now as well.
     pub(crate) const fn all_closed(&self, target: TargetId) -> bool {
         !self.not_closed.contains(target)
     }
@@ -178,52 +191,60 @@ impl Breakers {
         self.not_closed.meets(targets)
     }
 
-    /// The state of the target's tightest breaker at `now`.
+    /// The state of the target's tightest breaker in this lane at `now`.
     #[inline]
-    pub(crate) fn state(&self, target: TargetId, now: Instant) -> BreakerState {
+    pub(crate) fn state(&self, target: TargetId, lane: Lane, now: Instant) -> BreakerState {
         match self.all_closed(target) {
             true => BreakerState::Closed,
-            false => self.tightest(target, now),
+            false => self.tightest(lane.cell(target), now),
         }
     }
 
     #[cold]
-    fn tightest(&self, target: TargetId, now: Instant) -> BreakerState {
-        self.of(target)
+    fn tightest(&self, cell: Cell, now: Instant) -> BreakerState {
+        self.of(cell)
             .map(|(circuit, rule)| circuit.phase_at(rule, now).state())
             .max_by_key(|state| tightness(*state))
             .unwrap_or_default()
     }
 
-    /// Whether the target's breakers admit an attempt with this draw at `now`.
-    pub(crate) fn admits(&self, target: TargetId, now: Instant, draw: u64) -> Admission {
-        self.of(target)
+    /// Whether the target's breakers admit an attempt of this lane with this draw at `now`.
+    pub(crate) fn admits(
+        &self,
+        target: TargetId,
+        lane: Lane,
+        now: Instant,
+        draw: u64,
+    ) -> Admission {
+        self.of(lane.cell(target))
             .map(|(circuit, rule)| circuit.admits(rule, now, draw))
             .fold(Admission::Yes, Admission::and)
     }
 
-    /// An attempt goes to the target, as a failover or substitution where `recovery` says so.
+    /// An attempt of this lane goes to the target, as a failover or substitution where `recovery` says so.
     /// It takes a probe permit of each breaker that is half-open and has one left.
     #[inline]
     pub(crate) fn on_sent(
         &mut self,
         target: TargetId,
+        lane: Lane,
         recovery: bool,
         now: Instant,
         out: &mut impl FnMut(Change),
     ) -> Permit {
+        let cell = lane.cell(target);
         let probes = match self.all_closed(target) {
             true => 0,
-            false => self.probe(target, now, out),
+            false => self.probe(cell, now, out),
         };
-        Permit { target, recovery, probes, sent_at_change: self.changes }
+        Permit { cell, recovery, probes, sent_at_change: self.changes }
     }
 
     /// An attempt goes to a target of which a breaker is not closed: which of them does it probe?
     #[cold]
-    fn probe(&mut self, target: TargetId, now: Instant, out: &mut impl FnMut(Change)) -> u32 {
+    fn probe(&mut self, cell: Cell, now: Instant, out: &mut impl FnMut(Change)) -> u32 {
         let mut probes = 0;
-        for (i, place) in self.places(target).enumerate() {
+        for (i, place) in self.places(cell).enumerate() {
             self.visit(place, now, out, |circuit, rule| {
                 probes |= u32::from(circuit.on_sent(rule, now)) << i;
             });
@@ -267,7 +288,7 @@ impl Breakers {
         draw: impl Fn() -> u64,
         out: &mut impl FnMut(Change),
     ) {
-        for (i, place) in self.places(permit.target).enumerate() {
+        for (i, place) in self.places(permit.cell).enumerate() {
             let keyed = &mut self.keyed[usize::from(self.members[place])];
             let sent = permit.sent(i, &keyed.circuit);
             if !keyed.circuit.is_closed() {
@@ -310,7 +331,7 @@ impl Breakers {
         draw: u64,
         out: &mut impl FnMut(Change),
     ) {
-        for place in self.places(of.target) {
+        for place in self.places(of.lane.cell(of.target)) {
             self.visit(place, now, out, |circuit, rule| {
                 let late = of.sent < circuit.changed_on;
                 let sent = Sent { probe: of.probe, recovery: of.recovery, late };
@@ -345,7 +366,7 @@ impl Breakers {
 
     #[cold]
     fn end_probes(&mut self, permit: Permit, now: Instant) {
-        for (i, place) in self.places(permit.target).enumerate() {
+        for (i, place) in self.places(permit.cell).enumerate() {
             self.visit(place, now, &mut |_| {}, |circuit, _| {
                 let sent = permit.sent(i, circuit);
                 circuit.on_end(sent);
@@ -387,58 +408,54 @@ impl Breakers {
     }
 
     /// A breaker changed: which of its targets have all of theirs closed?
+    #[cold]
     fn note_covered(&mut self, breaker: u16) {
         for target in self.targets() {
-            let members = &self.members[self.places(target)];
-            if !members.contains(&breaker) {
+            if !self.around(target).any(|b| b == breaker) {
                 continue;
             }
-            let closed = |b: &u16| {
-                self.keyed[usize::from(*b)].circuit.phase().state() == BreakerState::Closed
-            };
-            match members.iter().all(closed) {
+            let closed =
+                |b: u16| self.keyed[usize::from(b)].circuit.phase().state() == BreakerState::Closed;
+            let all_closed = self.around(target).all(closed);
+            match all_closed {
                 true => self.not_closed.remove(target),
                 false => self.not_closed.insert(target),
             }
         }
     }
 
-    fn of(&self, target: TargetId) -> impl Iterator<Item = (&Circuit, &Breaker)> {
-        self.members[self.places(target)].iter().map(|breaker| {
+    fn of(&self, cell: Cell) -> impl Iterator<Item = (&Circuit, &Breaker)> {
+        self.members[self.places(cell)].iter().map(|breaker| {
             let keyed = &self.keyed[usize::from(*breaker)];
             (&keyed.circuit, &keyed.rule)
         })
     }
 
+    /// The breakers of a target, of each lane.
+    fn around(&self, target: TargetId) -> impl Iterator<Item = u16> {
+        let parts = self.parts.iter().skip(usize::from(target.0)).step_by(self.targets);
+        parts.flat_map(|(start, end)| &self.members[*start as usize..*end as usize]).copied()
+    }
+
     fn targets(&self) -> impl Iterator<Item = TargetId> + use<> {
-        (0..self.parts.len() as u16).map(TargetId)
+        (0..self.targets as u16).map(TargetId)
     }
 
     #[inline]
-    fn places(&self, target: TargetId) -> core::ops::Range<usize> {
-        let (start, end) = self.parts[usize::from(target.0)];
+    fn places(&self, cell: Cell) -> core::ops::Range<usize> {
+        let (start, end) = self.parts[cell.place()];
         start as usize..end as usize
     }
 
-    fn find_or_add(
-        &mut self,
-        number: usize,
-        rule: &Breaker,
-        target: TargetId,
-        topology: &Topology,
-    ) -> u16 {
-        let parts = |target: TargetId| {
-            let target = &topology.targets[usize::from(target.0)];
-            rule.key.iter().map(move |part| value(*part, target))
-        };
-        let same = |keyed: &Keyed| keyed.number == number && parts(keyed.target).eq(parts(target));
+    fn find_or_add(&mut self, number: usize, rule: &Breaker, values: Values) -> u16 {
+        let same = |keyed: &Keyed| keyed.number == number && keyed.values == values;
         let found = self.keyed.iter().position(same).unwrap_or_else(|| {
-            let name = key_name(parts(target), &rule.key);
+            let name = key_name(&values, &rule.key);
             let circuit = Circuit::new(rule);
-            self.keyed.push(Keyed { number, rule: rule.clone(), target, name, circuit });
+            self.keyed.push(Keyed { number, rule: rule.clone(), values, name, circuit });
             self.keyed.len() - 1
         });
-        u16::try_from(found).expect("32 rules times 256 targets fit 16 bits")
+        u16::try_from(found).expect("a router has at most 2^16 breakers")
     }
 }
 

@@ -6,6 +6,7 @@ use super::*;
 use crate::Share;
 use crate::config::{AfterOpen, Growth, KeyPart, Probes, Ramp, Recooling, Trip};
 use crate::target::testing::{target, topology};
+use crate::target::{Capabilities, RouteClass, Target};
 
 const T: TargetId = TargetId(0);
 const NO_JITTER: u64 = 0;
@@ -42,12 +43,13 @@ impl Rig {
     }
 
     fn admits(&self, now: u64) -> Admission {
-        self.breakers.admits(T, at(now), NO_JITTER)
+        self.breakers.admits(T, Lane::FIRST, at(now), NO_JITTER)
     }
 
     fn send(&mut self, now: u64) -> Permit {
         let changes = &mut self.changes;
-        self.breakers.on_sent(T, false, at(now), &mut |c| changes.push((c.state, c.until)))
+        self.breakers
+            .on_sent(T, Lane::FIRST, false, at(now), &mut |c| changes.push((c.state, c.until)))
     }
 
     fn succeed(&mut self, permit: Permit, now: u64) {
@@ -242,7 +244,7 @@ fn recovery_counts_only_where_it_should() {
     {
         let mut rig = Rig::new(&[Breaker { count_recovery, ..rule() }]);
         for _ in 0..2 {
-            let permit = rig.breakers.on_sent(T, true, at(0), &mut |_| {});
+            let permit = rig.breakers.on_sent(T, Lane::FIRST, true, at(0), &mut |_| {});
             rig.fail(permit, 0);
         }
         assert_eq!(rig.admits(0), admission);
@@ -275,15 +277,15 @@ fn a_ramp_admits_a_growing_share() {
     // From 10 % at 10 s in a straight line to all at 110 s: 55 % after half of it.
     let percent = |p: u64| u64::MAX / 100 * p;
     for (now, admitted, refused) in [(10, 9, 11), (60, 54, 56), (109, 98, 99)] {
-        let says = |draw| rig.breakers.admits(T, at(now), draw);
+        let says = |draw| rig.breakers.admits(T, Lane::FIRST, at(now), draw);
         assert_eq!(says(percent(admitted)), Admission::Ramp, "{now}");
         let refusal = says(percent(refused) + percent(1) / 2);
         let Admission::No { until } = refusal else { panic!("{refusal:?} at {now}") };
-        let then = rig.breakers.admits(T, until, percent(refused) + percent(1) / 2);
+        let then = rig.breakers.admits(T, Lane::FIRST, until, percent(refused) + percent(1) / 2);
         assert!(matches!(then, Admission::Ramp | Admission::Yes), "{then:?} at {until:?}");
     }
-    assert_eq!(rig.breakers.admits(T, at(110), u64::MAX), Admission::Yes);
-    assert_eq!(rig.breakers.state(T, at(60)), BreakerState::Ramping);
+    assert_eq!(rig.breakers.admits(T, Lane::FIRST, at(110), u64::MAX), Admission::Yes);
+    assert_eq!(rig.breakers.state(T, Lane::FIRST, at(60)), BreakerState::Ramping);
     let permit = rig.send(110);
     rig.succeed(permit, 110);
     assert_eq!(rig.changes.last(), Some(&(BreakerState::Closed, at(110))));
@@ -296,22 +298,22 @@ fn traffic_leaves_in_a_straight_line() {
     // All at 100 s, none from 108 s: three quarters after a quarter of it.
     let percent = |p: u64| u64::MAX / 100 * p;
     for (now, admitted, refused) in [(100, 99, 101), (102, 74, 76), (106, 24, 26), (108, 0, 0)] {
-        let says = |draw| rig.breakers.admits(T, at(now), draw);
+        let says = |draw| rig.breakers.admits(T, Lane::FIRST, at(now), draw);
         if admitted > 0 {
             assert_eq!(says(percent(admitted)), Admission::Ramp, "{now}");
         }
         if refused < 100 {
             assert_eq!(says(percent(refused)), Admission::No { until: at(110) }, "{now}");
         }
-        assert_eq!(rig.breakers.state(T, at(now)), BreakerState::Open);
+        assert_eq!(rig.breakers.state(T, Lane::FIRST, at(now)), BreakerState::Open);
     }
     // What fails meanwhile changes nothing, and a probe that fails finds nobody leaving.
     let permit = rig.send(104);
     rig.fail(permit, 105);
-    assert_eq!(rig.breakers.admits(T, at(109), 0), Admission::No { until: at(110) });
+    assert_eq!(rig.breakers.admits(T, Lane::FIRST, at(109), 0), Admission::No { until: at(110) });
     let probe = rig.send(110);
     rig.fail(probe, 111);
-    assert_eq!(rig.breakers.admits(T, at(112), 0), Admission::No { until: at(121) });
+    assert_eq!(rig.breakers.admits(T, Lane::FIRST, at(112), 0), Admission::No { until: at(121) });
 }
 
 #[test]
@@ -343,7 +345,7 @@ fn several_breakers_of_a_target_all_have_to_admit() {
     rig.fail_now(3, 0);
     assert_eq!(rig.admits(0), Admission::No { until: at(50) });
     assert_eq!(rig.admits(50), Admission::Probe);
-    assert_eq!(rig.breakers.state(T, at(20)), BreakerState::Open);
+    assert_eq!(rig.breakers.state(T, Lane::FIRST, at(20)), BreakerState::Open);
 }
 
 #[test]
@@ -360,7 +362,11 @@ fn one_breaker_per_value_of_the_key() {
         [by(&[KeyPart::Provider, KeyPart::Model, KeyPart::Region]), by(&[KeyPart::Provider])];
     let breakers = Breakers::new(&rules, &topology);
     let all: Vec<_> = (0..breakers.len() as u16)
-        .map(|b| (breakers.name(b), breakers.covers(b).map(|t| t.0).collect::<Vec<_>>()))
+        .map(|b| {
+            let BreakerScope { name, targets, required } = breakers.scope(b);
+            assert_eq!(required, None, "{name}");
+            (name, targets.into_iter().map(|t| t.0).collect::<Vec<_>>())
+        })
         .collect();
     let expected = [
         ("openai/gpt-4o", vec![0]),
@@ -370,10 +376,96 @@ fn one_breaker_per_value_of_the_key() {
         ("azure/gpt-4o westus", vec![2]),
         ("azure/gpt-4o-mini eastus", vec![3]),
     ];
-    assert_eq!(all, expected);
+    assert_eq!(all, expected.map(|(name, targets)| (String::from(name), targets)));
     // Alone in its only group: exempt.
     let exempt = Breakers::new(&[Breaker { exempt_single: true, ..rules[1].clone() }], &topology);
-    assert_eq!(exempt.covers(1).map(|t| t.0).collect::<Vec<_>>(), [1, 3]);
+    assert_eq!(exempt.scope(1).targets, [TargetId(1), TargetId(3)]);
+}
+
+#[test]
+fn a_key_with_capability_has_one_breaker_for_each_set_that_classes_require() {
+    let tools = Capabilities::named("tools").expect("a capability");
+    let both = tools.with(Capabilities::named("vision").expect("a capability"));
+    let able = |name, model, capabilities| Target { capabilities, ..target(name, "p", model, "") };
+    let targets = vec![
+        able("a", "m", both),
+        able("b", "m", tools),
+        able("c", "n", both),
+        able("d", "m", Capabilities::NONE),
+    ];
+    let mut topology = topology(targets, &[&[0, 1], &[2, 3]]);
+    let class = |name: &str, required| RouteClass {
+        name: name.into(),
+        required,
+        ..topology.classes[0].clone()
+    };
+    let classes = vec![
+        class("agent", tools),
+        class("chat", Capabilities::NONE),
+        class("seer", both),
+        class("coder", tools),
+    ];
+    topology.classes = classes;
+    let by = |key: &[KeyPart]| Breaker { key: key.to_vec(), ..rule() };
+    let rules = [by(&[KeyPart::Model, KeyPart::Capability]), by(&[KeyPart::Model])];
+    let mut breakers = Breakers::new(&rules, &topology);
+    let all: Vec<_> = (0..breakers.len() as u16)
+        .map(|b| {
+            let BreakerScope { name, targets, .. } = breakers.scope(b);
+            (name, targets.into_iter().map(|t| t.0).collect::<Vec<_>>())
+        })
+        .collect();
+    let expected = [
+        ("m plain", vec![0, 1, 3]),
+        ("m", vec![0, 1, 3]),
+        ("n plain", vec![2]),
+        ("n", vec![2]),
+        // Of those that can: nothing else is ever sent for these classes.
+        ("m tools", vec![0, 1]),
+        ("n tools", vec![2]),
+        ("m tools+vision", vec![0]),
+        ("n tools+vision", vec![2]),
+    ];
+    assert_eq!(all, expected.map(|(name, targets)| (String::from(name), targets)));
+
+    // Two failures of those who require tools open theirs, on both targets; the breaker for all stays
+    // closed, for it has seen a success between them.
+    let lanes = Lanes::new(&rules, &topology);
+    assert_eq!(lanes.len(), 3);
+    let lane = |i: usize| lanes.of(&topology.classes[i]);
+    let (agent, chat, seer, coder) = (lane(0), lane(1), lane(2), lane(3));
+    assert_eq!(agent, coder);
+    let b = TargetId(1);
+    let outcome = |breakers: &mut Breakers, lane, failed| {
+        let mut changes = Vec::new();
+        let out = &mut |c: Change| changes.push(c.breaker);
+        let permit = breakers.on_sent(b, lane, false, at(0), out);
+        match failed {
+            true => breakers.on_failure(permit, at(0), || NO_JITTER, out),
+            false => breakers.on_success(permit, secs(0), at(0), || NO_JITTER, out),
+        }
+        breakers.on_end(permit, at(0));
+        changes
+    };
+    assert_eq!(outcome(&mut breakers, agent, true), []);
+    assert_eq!(outcome(&mut breakers, chat, false), []);
+    assert_eq!(outcome(&mut breakers, coder, true), [4]);
+    for target in [T, b] {
+        assert_eq!(breakers.admits(target, agent, at(1), 0), Admission::No { until: at(10) });
+        assert_eq!(breakers.state(target, coder, at(1)), BreakerState::Open);
+        for other in [chat, seer] {
+            assert_eq!(breakers.admits(target, other, at(1), 0), Admission::Yes);
+            assert_eq!(breakers.state(target, other, at(1)), BreakerState::Closed);
+        }
+        assert!(!breakers.all_closed(target), "somebody has to look");
+    }
+    assert!(breakers.all_closed(TargetId(2)));
+    // Whoever needs no tools is no probe of theirs.
+    assert!(!breakers.on_sent(b, chat, false, at(11), &mut |_| {}).probes());
+    assert!(breakers.on_sent(b, agent, false, at(11), &mut |_| {}).probes());
+    // One more failure of chat is the second in a row for the model, whoever asks.
+    assert_eq!(outcome(&mut breakers, chat, true), [1]);
+    assert_eq!(breakers.state(b, seer, at(1)), BreakerState::Open);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The strategy's choice, and the common case of it: a first attempt where all are well.
 
 use super::room::{estimated_cost, remaining, tokens};
+use crate::breaker::Lane;
 use crate::config::{Policy, Sticky};
 use crate::gates;
 use crate::health::Health;
@@ -17,6 +18,7 @@ pub(super) struct Ground<'a> {
     pub(super) policy: &'a Policy,
     pub(super) topology: &'a Topology,
     pub(super) segment: &'a Segment,
+    pub(super) lane: Lane,
     pub(super) slot: &'a Slot,
     pub(super) now: Instant,
 }
@@ -29,7 +31,7 @@ impl Ground<'_> {
         health: &mut Health,
         eligible: impl Fn(TargetId) -> bool,
     ) -> TargetId {
-        let Ground { policy, topology, segment, slot, now } = *self;
+        let Ground { policy, topology, segment, slot, now, .. } = *self;
         let request = &slot.request;
         if policy.selection.sticky == Sticky::Session {
             return of_session(request.session, segment, eligible);
@@ -55,7 +57,8 @@ impl Ground<'_> {
             return None;
         }
         let draw = || self.slot.ramp_draw();
-        let in_service = |target: &TargetId| health.standstill(*target, self.now, draw).is_none();
+        let (lane, now) = (self.lane, self.now);
+        let in_service = |target: &TargetId| health.standstill(*target, lane, now, draw).is_none();
         let in_service: TargetSet =
             self.segment.targets.iter().copied().filter(in_service).collect();
         let some = !in_service.is_empty();
@@ -98,7 +101,7 @@ pub(crate) fn first_of_equals(
     if !alike {
         return None;
     }
-    let ground = Ground { policy, topology, segment, slot, now };
+    let ground = Ground { policy, topology, segment, lane: class.lane, slot, now };
     match segment.takes_first {
         true if health.is_well(segment.targets[0]) => Some(segment.targets[0]),
         false if health.all_well(segment.set) => Some(ground.pick(health, |_| true)),

@@ -225,6 +225,7 @@ impl Chooser<'_> {
             policy: self.policy,
             topology: self.topology,
             segment,
+            lane: self.class.lane,
             slot: self.slot,
             now: self.now,
         };
@@ -234,7 +235,7 @@ impl Chooser<'_> {
     /// Why a target may not get this attempt now; `None` where it may.
     #[inline(always)]
     pub(super) fn standstill(&self, target: TargetId) -> Option<Standstill> {
-        self.health.standstill(target, self.now, || self.slot.ramp_draw())
+        self.health.standstill(target, self.class.lane, self.now, || self.slot.ramp_draw())
     }
 
     pub(super) fn note_standstill(

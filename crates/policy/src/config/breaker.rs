@@ -8,7 +8,7 @@ use crate::{Duration, Share};
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields, default))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Breaker {
-    /// The parts of a target that share one breaker; not empty.
+    /// What shares one breaker: parts of a target, and what the request's class requires; not empty.
     pub key: Vec<KeyPart>,
     /// What opens it; any of these.
     pub trip: Vec<Trip>,
@@ -37,7 +37,7 @@ pub struct Breaker {
     pub exempt_single: bool,
 }
 
-/// A part of a target's identity.
+/// A part of a target's identity, or what a request needs of it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -53,6 +53,8 @@ pub enum KeyPart {
     Deployment,
     /// The account.
     Account,
+    /// What the request's route class `requires`: classes that require the same share one.
+    Capability,
 }
 
 /// What opens a breaker. Outcomes count when they are known: a success at its first output.

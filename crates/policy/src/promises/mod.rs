@@ -17,8 +17,8 @@ pub use self::life::Life;
 pub use self::watched::{Moment, Watched};
 use crate::config::Policy;
 use crate::event::{Action, Event};
-use crate::target::{TargetId, Topology};
-use crate::{Instant, Router};
+use crate::target::Topology;
+use crate::{BreakerScope, Instant, Router};
 
 /// One thing that always holds, whatever happens.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -168,8 +168,8 @@ pub trait Subject: Clone {
     fn policy(&self) -> &Policy;
     /// The targets and classes it claims to serve.
     fn topology(&self) -> &Topology;
-    /// The targets of each breaker, as [`Action::Breaker`] numbers them.
-    fn breakers(&self) -> Vec<Vec<TargetId>>;
+    /// What each breaker is about, as [`Action::Breaker`] numbers them.
+    fn breakers(&self) -> Vec<BreakerScope>;
     /// The most actions one event may append.
     fn max_actions_per_event(&self) -> usize;
     /// Attempts in flight, open requests and probe permits out, which are all none at the end.
@@ -191,8 +191,8 @@ impl Subject for Router {
         Router::topology(self)
     }
 
-    fn breakers(&self) -> Vec<Vec<TargetId>> {
-        Router::breakers(self).map(|(_, targets)| targets).collect()
+    fn breakers(&self) -> Vec<BreakerScope> {
+        Router::breakers(self).collect()
     }
 
     fn max_actions_per_event(&self) -> usize {

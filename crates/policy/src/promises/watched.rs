@@ -16,7 +16,7 @@ use crate::event::{
 use crate::facts::Fact;
 use crate::outcome::{Answer, Execution, FailureClass, Phase, Usage};
 use crate::target::{TargetId, TenantId};
-use crate::{Duration, Instant, Share};
+use crate::{BreakerScope, Duration, Instant, Share};
 
 /// An event, when it was fed, and what followed from it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -47,8 +47,8 @@ pub struct Watched<S> {
     recovery_off: bool,
     open_until: Vec<Option<(Instant, Instant)>>,
     accounts: Accounts,
-    /// The targets of each breaker.
-    covers: Arc<[Vec<TargetId>]>,
+    /// What each breaker is about.
+    covers: Arc<[BreakerScope]>,
 }
 
 type Lives = BTreeMap<RequestRef, Life>;
@@ -59,7 +59,7 @@ const MOST_TIMERS: u32 = 100_000;
 impl<S: Subject> Watched<S> {
     /// A subject as new, to which nothing has happened yet.
     pub fn new(subject: S) -> Watched<S> {
-        let covers: Arc<[Vec<TargetId>]> = subject.breakers().into();
+        let covers: Arc<[BreakerScope]> = subject.breakers().into();
         Watched {
             taken_out: vec![false; subject.topology().targets.len()],
             open_until: vec![None; covers.len()],
@@ -481,10 +481,12 @@ impl<S: Subject> Watched<S> {
         // Which rule a breaker is of is not known here: the slowest stands for all.
         let leaves_over = policy.breakers.iter().filter_map(|rule| rule.leaves_over).max();
         let leaves_over = leaves_over.unwrap_or(Duration::ZERO);
-        for (breaker, targets) in self.covers.iter().enumerate() {
+        let class = self.lives[&send.attempt.request].request.class;
+        let class = &self.subject.topology().classes[usize::from(class.0)];
+        for (breaker, scope) in self.covers.iter().enumerate() {
             let open = self.open_until[breaker]
                 .is_some_and(|(since, until)| since + leaves_over <= self.now && self.now < until);
-            let into_open = open && targets.contains(&send.target);
+            let into_open = open && scope.covers(class, send.target);
             kept(!(into_open && health_counts), "although its breaker is open")?;
         }
         Ok(())

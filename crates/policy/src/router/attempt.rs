@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use super::Router;
 use super::learn::report;
 use super::results::in_flight_due;
+use crate::breaker::Lane;
 use crate::budget::Payer;
 use crate::choose::{estimated_cost, remaining};
 use crate::config::{RecoveryAction, RetryRule, TotalCovers};
@@ -38,8 +39,9 @@ impl Router {
             }
         }
         let elsewhere = action.is_some_and(|action| action != RecoveryAction::Retry);
-        let breaker = self.health.breakers.state(target, now);
-        let permit = self.health.breakers.on_sent(target, elsewhere, now, &mut report(out));
+        let breaker = self.health.breakers.state(target, class.lane, now);
+        let breakers = &mut self.health.breakers;
+        let permit = breakers.on_sent(target, class.lane, elsewhere, now, &mut report(out));
         self.health.load.on_sent(target);
         self.health.standing.on_sent(target, now);
         self.in_flight += 1;
@@ -127,6 +129,11 @@ impl Router {
         let hedge_at = self.now + self.hedge_delay(i);
         self.slots[i].hedge_at = hedge_at;
         self.arm_for(i, due.min(hedge_at), out);
+    }
+
+    /// Whose breakers the requests of a class meet.
+    pub(crate) fn lane(&self, class: ClassId) -> Lane {
+        self.classes[usize::from(class.0)].lane
     }
 
     /// The door of a group, where it has one.

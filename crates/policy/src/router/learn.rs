@@ -139,6 +139,7 @@ impl Router {
         let (target, now) = (slot.flight.target, self.now);
         let outcome = OutcomeFact {
             target,
+            class: slot.request.class,
             tenant: slot.request.tenant,
             failed: failed.is_some(),
             for_breakers: failed.is_none_or(|blame| blame == Blame::Breaker),

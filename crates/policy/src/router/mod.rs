@@ -14,6 +14,7 @@ use core::hash::{Hash, Hasher};
 
 pub(crate) use self::learn::report;
 use crate::Instant;
+use crate::breaker::BreakerScope;
 use crate::budget::Budgets;
 use crate::check;
 use crate::choose::Refusal;
@@ -23,7 +24,7 @@ use crate::facts::Fact;
 use crate::health::Health;
 use crate::plan::{self, ClassPlan};
 use crate::slots::Slots;
-use crate::target::{TargetId, Topology};
+use crate::target::Topology;
 
 /// Decides where requests go, and what follows when an attempt fails.
 ///
@@ -85,6 +86,7 @@ impl Router {
     pub fn new(policy: Policy, topology: Topology) -> Result<Router, Vec<Problem>> {
         let mut problems = policy.validate().err().unwrap_or_default();
         problems.extend(check::topology(&topology));
+        problems.extend(check::breakers(&policy, &topology));
         if !problems.is_empty() {
             return Err(problems);
         }
@@ -150,10 +152,10 @@ impl Router {
         }
     }
 
-    /// Name and targets of each breaker, as [`Action::Breaker`] numbers them.
-    pub fn breakers(&self) -> impl Iterator<Item = (&str, Vec<TargetId>)> {
+    /// What each breaker is about, as [`Action::Breaker`] numbers them.
+    pub fn breakers(&self) -> impl Iterator<Item = BreakerScope> {
         let breakers = &self.health.breakers;
-        (0..breakers.len() as u16).map(|b| (breakers.name(b), breakers.covers(b).collect()))
+        (0..breakers.len()).map(|breaker| breakers.scope(breaker as u16))
     }
 
     /// The policy it runs.

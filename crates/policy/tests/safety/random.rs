@@ -3,9 +3,9 @@
 use proptest::prelude::*;
 use windtunnel_policy::config::{
     Admission, AdmissionWindow, Admitted, AllUnavailable, Breaker, BudgetKind, BudgetScope,
-    ChargedTo, ClassRule, FirstToken, GroupOrder, GroupRule, Groups, Hedge, Jitter, LoopOrder,
-    Outlier, Policy, Priority, RecoveryAction, RetryBudget, Sharing, Sticky, Strategy as Choice,
-    Streaming, SubstituteOrder, TotalCovers, Trip, WaitTooLong,
+    ChargedTo, ClassRule, FirstToken, GroupOrder, GroupRule, Groups, Hedge, Jitter, KeyPart,
+    LoopOrder, Outlier, Policy, Priority, RecoveryAction, RetryBudget, Sharing, Sticky,
+    Strategy as Choice, Streaming, SubstituteOrder, TotalCovers, Trip, WaitTooLong,
 };
 use windtunnel_policy::contract::{Contract, Needs};
 use windtunnel_policy::event::{AttemptRef, Event, Left, Request, RequestRef, Tries};
@@ -123,7 +123,7 @@ fn event(watched: &Watched<Router>, step: &Step, id: u64, now: Instant) -> Optio
         What::Arrives { streamed, tokens, salt } => Event::Arrived(Request {
             id,
             salt,
-            class: ClassId(0),
+            class: ClassId((salt / 7 % 2) as u16),
             input_tokens: tokens,
             max_output_tokens: 100,
             streamed,
@@ -195,6 +195,7 @@ fn told(kind: u8, target: TargetId, bit: bool, now: Instant) -> Fact {
     match kind % 7 {
         0 => Fact::Outcome(OutcomeFact {
             target,
+            class: ClassId(u16::from(bit)),
             tenant,
             failed: bit,
             for_breakers: true,
@@ -310,13 +311,18 @@ fn topology() -> impl Strategy<Value = Topology> {
                 true => vec![tenant("large", (2, 3)), tenant("small", (1, 3))],
                 false => Vec::new(),
             };
-            Topology { targets, classes: vec![class], tenants }
+            let validated =
+                RouteClass { name: "extract".into(), required: validating(), ..class.clone() };
+            Topology { targets, classes: vec![class, validated], tenants }
         })
+}
+
+fn validating() -> Capabilities {
+    Capabilities::named("structured_output").expect("a known capability")
 }
 
 fn target_of((i, facts): (usize, (u8, u32, u32, Option<u32>, bool))) -> Target {
     let (model, context_tokens, weight, failover_in_flight, validated) = facts;
-    let schema = Capabilities::named("structured_output").expect("a known capability");
     Target {
         name: format!("t{i}"),
         provider: format!("p{}", i % 2),
@@ -326,7 +332,7 @@ fn target_of((i, facts): (usize, (u8, u32, u32, Option<u32>, bool))) -> Target {
         account: format!("a{}", i % 2),
         price: Price { input: 0, cached: 0, output: 1 },
         context_tokens,
-        capabilities: if validated { schema } else { Capabilities::NONE },
+        capabilities: if validated { validating() } else { Capabilities::NONE },
         contract: Contract { schema: (i % 2) as u32, ..Contract::default() },
         weight,
         priority: (i % 3) as u16,
@@ -379,8 +385,12 @@ prop_compose! {
         open_ms in 100_u64..4_000,
         concurrent in 1_u32..3,
         ramp in any::<bool>(),
+        by_capability in any::<bool>(),
     ) -> Breaker {
+        let mut key = Breaker::default().key;
+        key.extend(by_capability.then_some(KeyPart::Capability));
         Breaker {
+            key,
             trip: vec![trip],
             open_for: Duration::from_millis(open_ms),
             probes: windtunnel_policy::config::Probes { concurrent, successes: 2 },

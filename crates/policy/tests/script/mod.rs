@@ -189,7 +189,7 @@ impl Stage {
         Ok(Event::Arrived(Request {
             id,
             salt: number("salt", id)?,
-            class: ClassId(0),
+            class: self.class(value(facts, "class"))?,
             input_tokens: number("input", 1_000)? as u32,
             max_output_tokens: number("output", 500)? as u32,
             streamed: facts.contains(&"streamed"),
@@ -203,6 +203,13 @@ impl Stage {
                 ..Left::ALL
             },
         }))
+    }
+
+    /// The class of this name, or the first.
+    fn class(&self, name: Option<&str>) -> Result<ClassId, String> {
+        let Some(name) = name else { return Ok(ClassId(0)) };
+        let place = self.router.topology().classes.iter().position(|class| class.name == name);
+        place.map(|i| ClassId(i as u16)).ok_or_else(|| format!("no class `{name}`"))
     }
 
     fn request(&self, name: &str) -> Result<RequestRef, String> {

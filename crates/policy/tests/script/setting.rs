@@ -17,7 +17,8 @@ pub(crate) fn policy(text: &str) -> Result<Policy, String> {
     serde_saphyr::from_str(text).map_err(|e| e.to_string())
 }
 
-/// Lines `target NAME key=value…`, `group NAME…`, `class key=value…`, `tenant NAME SHARE`.
+/// Lines `target NAME key=value…`, `group NAME…`, `class key=value…`, `tenant NAME SHARE`. A line
+/// `class NAME: key=value…` adds a further class with the same groups.
 pub(crate) fn topology(text: &str) -> Result<Topology, String> {
     let mut topology = Topology::default();
     let mut class = RouteClass {
@@ -31,6 +32,7 @@ pub(crate) fn topology(text: &str) -> Result<Topology, String> {
         max_cost: Money::MAX,
         groups: Vec::new(),
     };
+    let mut further: Vec<(&str, Vec<&str>)> = Vec::new();
     for line in text.lines().filter(|line| !line.starts_with('#')) {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words[..] {
@@ -43,6 +45,9 @@ pub(crate) fn topology(text: &str) -> Result<Topology, String> {
                 let ids = names.iter().map(|name| target_id(&topology, name));
                 class.groups.push(Group { role, targets: ids.collect::<Result<_, _>>()? });
             }
+            ["class", name, ref facts @ ..] if name.ends_with(':') => {
+                further.push((name.trim_end_matches(':'), facts.to_vec()));
+            }
             ["class", ref facts @ ..] => facts_of(&mut class, facts)?,
             ["tenant", name, share] => topology
                 .tenants
@@ -52,6 +57,11 @@ pub(crate) fn topology(text: &str) -> Result<Topology, String> {
         }
     }
     topology.classes.push(class);
+    for (name, facts) in further {
+        let mut class = RouteClass { name: name.into(), ..topology.classes[0].clone() };
+        facts_of(&mut class, &facts)?;
+        topology.classes.push(class);
+    }
     Ok(topology)
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use windtunnel_policy::event::{
     Action, Advice, AttemptRef, Decision, Outcome, RequestRef, Send, Terminal,
 };
+use windtunnel_policy::target::TargetId;
 use windtunnel_policy::{Duration, Instant, Money, Router};
 
 /// What targets, breakers and requests are called.
@@ -19,14 +20,8 @@ impl Names {
     pub(crate) fn new(router: &Router) -> Names {
         let targets: Vec<String> =
             router.topology().targets.iter().map(|t| t.name.clone()).collect();
-        let covered = |ids: Vec<_>| {
-            let names: Vec<&str> = ids
-                .iter()
-                .map(|id: &windtunnel_policy::target::TargetId| targets[usize::from(id.0)].as_str())
-                .collect();
-            names.join("+")
-        };
-        let breakers = router.breakers().map(|(_, ids)| covered(ids)).collect();
+        let name = |id: TargetId| targets[usize::from(id.0)].as_str();
+        let breakers = router.breakers().map(|scope| scope.told(name)).collect();
         Names { breakers, targets, ids: BTreeMap::new(), requests: BTreeMap::new() }
     }
 
