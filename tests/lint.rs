@@ -240,6 +240,29 @@ fn against_a_scenarios_traffic_and_deadline() {
     one(&pair(&breaker(rare, "9s")), "breakers[0].trip[0]", "hardly ever opens");
     assert_eq!(pair(&breaker(&format!("{rare}, {{consecutive: 3}}"), "9s")), []);
     one(&pair(&breaker("{consecutive: 3}", "9d")), "breakers[0].open_for", "stays open to the end");
+    let by_capability =
+        "breakers: [{key: [model, capability], trip: [{consecutive: 3}], open_for: 9s}]";
+    one(&pair(by_capability), "breakers[0].key", "every class of small requires the same");
+    // Two classes of three requests a second, two attempts each: 120 in 10 s, of which half are of either.
+    let agent = "
+  agent:
+    required: [tools]
+    groups: {primary: [near], fallbacks: [[far]]}
+    traffic:
+      arrivals: {poisson: 3/s}
+      tokens: {input: {constant: 500}, output: {constant: 100}, max_output: 200}
+\ntargets:";
+    let two = scenario("\ntargets:", agent);
+    let keyed = |key: &str| {
+        let trip = "{rate_over_time: {failures: 50%, window: 10s, min_calls: 90}}";
+        policy(&format!("{{attempts: {{max: 2}}, breakers: [{{key: [{key}], trip: [{trip}]}}]}}"))
+    };
+    assert_eq!(lint::pair(&keyed("model"), &two), []);
+    one(
+        &lint::pair(&keyed("capability"), &two),
+        "breakers[0].trip[0]",
+        "of classes that require the same together are 60.0 on average",
+    );
     one(
         &pair("timeouts: {attempt: 11s}"),
         "timeouts.attempt",

@@ -77,6 +77,7 @@ pub(super) fn of(
         };
         let failures = FailureEffect {
             share: Range::only(share(peak)),
+            where_required: Vec::new(),
             mix: mix(target, &parts),
             stick: Some(stick),
         };
@@ -132,6 +133,7 @@ fn blackouts(
     let kinds = counts.blackout.outcomes.iter().skip(1).map(|count| count / attempts).collect();
     let failures = FailureEffect {
         share: Range::only(Share::ONE),
+        where_required: Vec::new(),
         mix: mix(target, &[&Excess { share: 1.0, kinds, attempts }]),
         stick: Some(stick),
     };

@@ -8,7 +8,7 @@ use windtunnel_policy::{Instant, Share};
 use crate::draw::{Key, NameHash, Sticking, StickyThresholds};
 use crate::scenario::{FailureModel, Quality, Stick, TargetModel};
 use crate::weather::{Conditions, Mix};
-use crate::world::Stickiness;
+use crate::world::{Stickiness, WorldRequest};
 
 /// The present conditions at a target, on top of its card's ordinary failures.
 #[derive(Clone, Debug)]
@@ -41,6 +41,8 @@ struct Effect {
     /// Keys its luck: the target as this effect sees it.
     subject: NameHash,
     share: Share,
+    /// Whether it strikes attempts of a route class, by position; of all where absent.
+    classes: Option<Arc<[bool]>>,
     strikes: StickyThresholds,
     window: u64,
     /// From when to when the present time window lasts, in µs, and whether all in it fail: drawn for
@@ -102,7 +104,8 @@ impl Climate {
         self.effects.extend(conditions.failures.iter().map(|failure| {
             let subject = model.hash.part(failure.effect.as_u64());
             let stick = self.stickiness.apply(failure.stick);
-            Effect::new(subject, failure.share, &stick, Arc::clone(&failure.mix))
+            let effect = Effect::new(subject, failure.share, &stick, Arc::clone(&failure.mix));
+            Effect { classes: failure.classes.clone(), ..effect }
         }));
     }
 
@@ -113,7 +116,7 @@ impl Climate {
         &self,
         now: Instant,
         world: Key,
-        request: Key,
+        request: &WorldRequest,
         nth: u32,
     ) -> Option<(NameHash, &[Mix])> {
         if self.effects.is_empty() && self.baseline.is_none() {
@@ -121,8 +124,10 @@ impl Climate {
         }
         self.effects.iter().chain(&self.baseline).find_map(|effect| {
             let window_is_struck = || effect.window_is_struck(now, world);
-            let Effect { strikes, subject, .. } = effect;
-            let struck = strikes.strike_within(request, *subject, nth, window_is_struck);
+            let Effect { strikes, subject, classes, .. } = effect;
+            let concerned = classes.as_ref().is_none_or(|of| of[usize::from(request.class)]);
+            let struck =
+                concerned && strikes.strike_within(request.key, *subject, nth, window_is_struck);
             struck.then_some((effect.subject, effect.mix.as_slice()))
         })
     }
@@ -133,6 +138,7 @@ impl Effect {
         let mut effect = Effect {
             subject,
             share,
+            classes: None,
             strikes: Sticking::ASSUMED.thresholds(share),
             window: 1,
             present: Cell::new(NO_WINDOW),

@@ -46,7 +46,7 @@ pub(super) fn prospect(
         plan.fails(&Fall::at_the_door(FailureClass::ContentPolicy, 400), 0);
         return Prospect::Fails(failure(model, key, nth));
     }
-    if let Some((subject, mix)) = climate.strike(now, world, key, nth) {
+    if let Some((subject, mix)) = climate.strike(now, world, order.request, nth) {
         return struck(model, order, ask, subject, mix, plan);
     }
     if site.is_full() {

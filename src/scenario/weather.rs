@@ -132,6 +132,9 @@ pub struct Effects {
 pub struct FailureEffect {
     /// Share of attempts at full severity; renewal incidents draw it uniformly from a range.
     pub share: Range<Share>,
+    /// Only attempts for route classes that require all of these capabilities; for all where empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub where_required: Vec<String>,
     /// What they fail with; weights need not add up to anything.
     pub mix: Vec<MixEntry>,
     /// To what they stick; the scenario's default where absent.

@@ -1,6 +1,6 @@
 //! Targets for a policy that is looked at alone, by the roles policies speak of.
 
-use windtunnel_policy::config::Policy;
+use windtunnel_policy::config::{KeyPart, Policy};
 use windtunnel_policy::target::{
     Capabilities, Group, Role, RouteClass, SideEffects, Target, TargetId, Tenant, Topology,
 };
@@ -10,7 +10,8 @@ use windtunnel_policy::{Duration, Money, Price, Share};
 /// and an approved substitute with a larger window, a higher price and a smaller promise. One class
 /// only asks, the other may write and has little money.
 ///
-/// Where the policy divides a budget by tenant, there are two, the second with a quarter of it.
+/// Where the policy divides a budget by tenant, there are two, the second with a quarter of it. Where a
+/// breaker is keyed by capability, whoever writes requires tools.
 pub(super) fn topology_for(policy: &Policy) -> Topology {
     let targets = vec![
         target("primary-east", "first", "model", "east"),
@@ -28,6 +29,10 @@ pub(super) fn topology_for(policy: &Policy) -> Topology {
         deadline_first_output: Duration::from_secs(20),
         // Two attempts on the model's own targets, and a little more.
         max_cost: Money::from_pico(20_000_000_000),
+        required: match policy.breakers.iter().any(|rule| rule.key.contains(&KeyPart::Capability)) {
+            true => named(&["tools"]),
+            false => Capabilities::NONE,
+        },
         ..class("write", SideEffects::WritePossible)
     };
     let tenant = |name: &str, budget_share| Tenant { name: name.into(), budget_share };

@@ -1,6 +1,6 @@
 //! Where walks begin: one request of each kind, two at once, and breakers that took long to open.
 
-use windtunnel_policy::config::Blame;
+use windtunnel_policy::config::{Blame, Breaker, KeyPart};
 use windtunnel_policy::event::{Action, BreakerState, Event, Left, Request, Tries};
 use windtunnel_policy::outcome::{Failure, FailureClass, Phase, Usage};
 use windtunnel_policy::promises::{Broken, Subject, Watched};
@@ -78,6 +78,11 @@ pub(super) fn starts<S: Subject>(subject: &S) -> Begun<S, Vec<Start<S>>> {
             let before = asks.arrive(opening.before, true, 2 * OUTPUT)?;
             starts.push(several("a breaker one failure from opening", before));
             let mut after = opening.after;
+            for other in asks.told_apart(subject) {
+                let watched = other.arrive(after.clone(), true, 2 * OUTPUT)?;
+                let other = &topology.classes[usize::from(other.class.0)].name;
+                starts.push(several(&format!("its breaker open, {other} comes"), watched));
+            }
             let open = asks.arrive(after.clone(), true, 2 * OUTPUT)?;
             starts.push(several("an open breaker", open));
             after.now = opening.until;
@@ -131,6 +136,18 @@ pub(super) struct Early<S> {
 }
 
 impl Asks {
+    /// The same of every class that requires something else, where breakers tell those apart.
+    fn told_apart<S: Subject>(self, subject: &S) -> Vec<Asks> {
+        let by_capability = |rule: &Breaker| rule.key.contains(&KeyPart::Capability);
+        if !subject.policy().breakers.iter().any(by_capability) {
+            return Vec::new();
+        }
+        let classes = &subject.topology().classes;
+        let own = classes[usize::from(self.class.0)].required;
+        let others = classes.iter().zip(0..).filter(|(class, _)| class.required != own);
+        others.map(|(_, id)| Asks { class: ClassId(id), ..self }).collect()
+    }
+
     fn arrive<S: Subject>(
         self,
         mut watched: Watched<S>,

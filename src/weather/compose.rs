@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use windtunnel_policy::Share;
+use windtunnel_policy::target::Capabilities;
 
 use super::spells::Severity;
 use super::{ActiveFailure, Conditions, Mix};
@@ -18,6 +19,8 @@ pub(super) struct Force<'a> {
     effect: NameHash,
     stick: Stick,
     mix: Arc<Vec<Mix>>,
+    /// The classes whose attempts fail, where not those of all.
+    classes: Option<Arc<[bool]>>,
 }
 
 /// What one spell does at its full level.
@@ -46,6 +49,7 @@ impl<'a> Force<'a> {
             mix: Arc::new(
                 failures.map_or(Ok(Vec::new()), |f| cumulated(&f.mix, &scenario.tables))?,
             ),
+            classes: failures.and_then(|failures| struck(&failures.where_required, scenario)),
         })
     }
 
@@ -58,6 +62,7 @@ impl<'a> Force<'a> {
             failures: effects.failures.as_ref().map(|failures| ActiveFailure {
                 effect: self.effect,
                 share: share_at(&failures.share, severity.failures),
+                classes: self.classes.clone(),
                 stick: self.stick,
                 mix: self.mix.clone(),
             }),
@@ -148,6 +153,16 @@ fn share_at(range: &Range<Share>, at: u64) -> Share {
 fn ppm_at(range: &Range<Factor>, at: u64) -> u64 {
     let (from, to) = (range.from.ppm(), range.to.ppm());
     from + Share::from_bits(at).of(to - from)
+}
+
+/// Which classes require all of these; `None` for all classes where there are none. Names are checked
+/// when the scenario is loaded.
+fn struck(required: &[String], scenario: &Scenario) -> Option<Arc<[bool]>> {
+    let named = required.iter().filter_map(|name| Capabilities::named(name));
+    let required = named.fold(Capabilities::NONE, Capabilities::with);
+    let classes = scenario.topology.classes.iter();
+    (required != Capabilities::NONE)
+        .then(|| classes.map(|class| class.required.covers(required)).collect())
 }
 
 /// The kinds with their weights added up and divided by the total.

@@ -159,6 +159,8 @@ pub struct ActiveFailure {
     pub effect: NameHash,
     /// Share of attempts that fail.
     pub share: Share,
+    /// Whether it strikes attempts of a route class, by position; of all where absent.
+    pub classes: Option<Arc<[bool]>>,
     /// To what failures stick.
     pub stick: Stick,
     /// What they fail with.
@@ -211,7 +213,8 @@ impl Conditions {
         }
     }
 
-    /// Share of attempts that fail by the weather: any of the failures, each by its own luck.
+    /// Share of attempts that fail by the weather, of classes that every failure strikes: any of the
+    /// failures, each by its own luck.
     pub fn failing(&self) -> Share {
         let spared = self
             .failures

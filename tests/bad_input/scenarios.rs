@@ -79,6 +79,8 @@ fn weather_that_cannot_be() {
         (S, "{window: {from: 4m, lasts: 2m}}", "{flapping: {from: 0s, lasts: 5m, bad: 1us, good: 1us}}", "turns more than 100000 times"),
         (S, "{window: {from: 4m, lasts: 2m}}", "{renewal: {gap: {constant: 1ms}, lasts: {constant: 1ms}}}", "makes more than 100000 incidents"),
         (S, "    effects:", "    shape: {ramp: {up: 5m, down: 0s}}\n    effects:", "longer than the incident"),
+        (S, "        mix:", "        where_required: [toolz]\n        mix:", "where_required[0]: no capability is called `toolz`; did you mean `tools`?"),
+        (S, "        mix:", "        where_required: [audio]\n        mix:", "where_required: no class requires audio: nothing would fail; name what `required` of a class says"),
         (S, "    effects:", "    shape: {course: {points: []}}\n    effects:", "points: is empty"),
         (S, "    effects:", "    shape: {course: {points: [[1s, 5%]]}}\n    effects:", "points[0]: does not start at 0s"),
         (S, "    effects:", "    shape: {course: {points: [[0s, 5%], [0s, 6%]]}}\n    effects:", "points[1]: does not come after"),

@@ -119,6 +119,7 @@ fn weather_strikes_on_top_with_its_own_luck_and_time() {
         c.failures.push(ActiveFailure {
             effect: NameHash::of("storm"),
             share: share(0.5),
+            classes: None,
             stick: free,
             mix: Arc::new(vec![mix]),
         });

@@ -121,6 +121,7 @@ fn made(rows: &[Row], changes: &[Change]) -> World {
             c.failures.push(ActiveFailure {
                 effect: NameHash::of("storm"),
                 share: share(fails / 2.0),
+                classes: None,
                 stick: Stick::default(),
                 mix: Arc::new(vec![mix]),
             });

@@ -7,7 +7,7 @@ use windtunnel_policy::event::{Action, AttemptRef, Event};
 use windtunnel_policy::outcome::Execution;
 use windtunnel_policy::promises::Subject;
 use windtunnel_policy::target::{TargetId, Topology};
-use windtunnel_policy::{Instant, Router};
+use windtunnel_policy::{BreakerScope, Instant, Router};
 
 /// What is wrong with a router.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -158,7 +158,7 @@ impl Subject for Faulty {
         &self.topology
     }
 
-    fn breakers(&self) -> Vec<Vec<TargetId>> {
+    fn breakers(&self) -> Vec<BreakerScope> {
         Subject::breakers(&self.inner)
     }
 

@@ -3,6 +3,7 @@
 use windtunnel::library::{Kind, list, load_policy};
 use windtunnel::scenario::Scenario;
 use windtunnel::verify::{NoObserver, Options, Verdict, verify};
+use windtunnel_policy::config::KeyPart;
 
 #[test]
 fn every_shipped_policy_holds_on_the_sample() {
@@ -32,6 +33,23 @@ fn what_replicas_tell_and_tenants_are_walked() {
     policy.replicas.sharing =
         windtunnel_policy::config::Sharing::After(windtunnel_policy::Duration::from_secs(1));
     assert!(walked(&policy) > alone);
+}
+
+/// Breakers keyed by capability: one class comes while the breaker of the other is open.
+#[test]
+fn classes_that_breakers_tell_apart_are_walked() {
+    let mut policy = load_policy("conservative").expect("a shipped policy");
+    let options = Options { depth: 3, max_states: 50_000 };
+    let mut starts = |key: Option<KeyPart>| -> Vec<String> {
+        policy.breakers[0].key.extend(key);
+        let proof = verify(&policy, None, options, &NoObserver).expect("a valid policy");
+        assert_eq!(proof.verdict(), Verdict::Holds, "{}", proof.text());
+        proof.covered.into_iter().map(|row| row.start).collect()
+    };
+    let without = starts(None);
+    let with = starts(Some(KeyPart::Capability));
+    let new: Vec<&String> = with.iter().filter(|start| !without.contains(start)).collect();
+    assert_eq!(new, ["ask: its breaker open, write comes", "write: its breaker open, ask comes"]);
 }
 
 #[test]

@@ -447,8 +447,8 @@ fn a_key_with_capability_has_one_breaker_for_each_set_that_classes_require() {
         breakers.on_end(permit, at(0));
         changes
     };
-    assert_eq!(outcome(&mut breakers, agent, true), []);
-    assert_eq!(outcome(&mut breakers, chat, false), []);
+    assert_eq!(outcome(&mut breakers, agent, true), [0; 0]);
+    assert_eq!(outcome(&mut breakers, chat, false), [0; 0]);
     assert_eq!(outcome(&mut breakers, coder, true), [4]);
     for target in [T, b] {
         assert_eq!(breakers.admits(target, agent, at(1), 0), Admission::No { until: at(10) });

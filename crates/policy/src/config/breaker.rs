@@ -53,7 +53,7 @@ pub enum KeyPart {
     Deployment,
     /// The account.
     Account,
-    /// What the request's route class `requires`: classes that require the same share one.
+    /// What the request's route class requires (`required`): classes that require the same share one.
     Capability,
 }
 
