@@ -13,7 +13,8 @@ use super::args::{FitArgs, LogArgs};
 use super::fit_folder::{left, refuse_no_folder, refuse_standing};
 use super::incident;
 use super::interrupt::{self, First};
-use super::output::{OutFile, cannot_write, print, write_file};
+use super::output::{OutFile, cannot_write, print};
+use super::progress::{Progress, Watched};
 use super::same_file::refuse_overwriting;
 
 /// A log that was read.
@@ -37,7 +38,7 @@ pub(super) fn fit(args: &FitArgs) -> Outcome {
     let refuse = if args.overwrite { refuse_any_file } else { refuse_standing };
     // Once before the work, as far as it can be known, and once when all names are.
     refuse(&args.out, &[])?;
-    let made = made(&args.log, Some(&args.out))?;
+    let made = made(&args.log, Some(&args.out), false)?;
     let files = made.files();
     refuse(&args.out, &files)?;
     write_all(&args.out, &files, &args.log.files())?;
@@ -58,7 +59,7 @@ pub(super) fn fit(args: &FitArgs) -> Outcome {
     Ok(0)
 }
 
-fn refuse_any_file(out: &Path, _: &[FittedFile]) -> Result<(), InputError> {
+fn refuse_any_file(out: &Path, _: &[FittedFile<'_>]) -> Result<(), InputError> {
     refuse_no_folder(out)
 }
 
@@ -66,12 +67,12 @@ fn refuse_any_file(out: &Path, _: &[FittedFile]) -> Result<(), InputError> {
 ///
 /// # Errors
 /// What it is made of cannot be read, or nothing in it can be used.
-pub(super) fn made(args: &LogArgs, out: Option<&Path>) -> Result<Made, InputError> {
+pub(super) fn made(args: &LogArgs, out: Option<&Path>, quiet: bool) -> Result<Made, InputError> {
     let leaf = out.and_then(leaf).filter(|leaf| leaf != "..");
     match &args.log {
         Some(log) => {
             let leaf = leaf.unwrap_or_else(|| "fitted".into());
-            Ok(Made::Fitted(Box::new(read(log, args, &leaf)?)))
+            Ok(Made::Fitted(Box::new(read(log, args, &leaf, quiet)?)))
         }
         None => Ok(Made::Supposed(Box::new(incident::suppose(&args.timeline, leaf)?))),
     }
@@ -82,15 +83,19 @@ fn leaf(path: &Path) -> Option<String> {
 }
 
 /// Reads a log and fits a world to it.
-fn read(path: &Path, args: &LogArgs, world: &str) -> Result<Recorded, InputError> {
+fn read(path: &Path, args: &LogArgs, world: &str, quiet: bool) -> Result<Recorded, InputError> {
     let map = args.columns.as_deref().map(SourceFile::read).transpose()?;
     let map = map.as_ref().map(ColumnMap::read).transpose()?;
     let format = log::detect(path, map)?;
     let name = path.display().to_string();
     let file = open(path)?;
+    let length = file.metadata().map_or(0, |file| file.len());
+    let progress = Progress::of_reading(quiet);
     let mut evidence = Evidence::new();
-    let from = BufReader::with_capacity(1 << 20, file);
-    let mut read = log::read(&name, from, format, |request| evidence.take(&request))?;
+    let from = BufReader::with_capacity(1 << 20, Watched::new(file, length, &progress));
+    let read = log::read(&name, from, format, |request| evidence.take(&request));
+    progress.clear();
+    let mut read = read?;
     evidence.finish();
     match &args.counters {
         Some(path) => count(path, &mut read, &mut evidence)?,
@@ -129,7 +134,7 @@ fn count(path: &Path, read: &mut Read, evidence: &mut Evidence) -> Result<(), In
 /// One cannot be written, or would take the place of a file that was read.
 pub(super) fn write_all(
     folder: &Path,
-    files: &[FittedFile],
+    files: &[FittedFile<'_>],
     read: &[PathBuf],
 ) -> Result<(), InputError> {
     let paths: Vec<PathBuf> = files.iter().map(|file| folder.join(&file.path)).collect();
@@ -141,8 +146,9 @@ pub(super) fn write_all(
     refuse_overwriting(&named, read)?;
     let opened: Vec<OutFile> =
         paths.iter().map(|path| OutFile::create(path)).collect::<Result<_, _>>()?;
-    for (file, out) in files.iter().zip(opened) {
-        write_file(out, file.text.as_bytes())?;
+    for (file, mut out) in files.iter().zip(opened) {
+        file.write(&mut out).map_err(|error| cannot_write(out.path(), &error))?;
+        out.finish()?;
     }
     Ok(())
 }
@@ -157,7 +163,7 @@ impl LogArgs {
 
 impl Made {
     /// Its files.
-    pub(super) fn files(&self) -> Vec<FittedFile> {
+    pub(super) fn files(&self) -> Vec<FittedFile<'_>> {
         match self {
             Made::Fitted(recorded) => recorded.fit.files(&recorded.evidence),
             Made::Supposed(hypothesis) => hypothesis.files(),

@@ -13,7 +13,7 @@ const FOLDERS: [&str; 2] = ["models", "traffic"];
 ///
 /// # Errors
 /// What stands there.
-pub(super) fn refuse_standing(out: &Path, files: &[FittedFile]) -> Result<(), InputError> {
+pub(super) fn refuse_standing(out: &Path, files: &[FittedFile<'_>]) -> Result<(), InputError> {
     refuse_no_folder(out)?;
     let standing = standing(out, files);
     let Some(first) = standing.first() else { return Ok(()) };
@@ -43,13 +43,13 @@ pub(super) fn refuse_no_folder(out: &Path) -> Result<(), InputError> {
 }
 
 /// Cards and traffic in the folder that are not among these files: an earlier fit's.
-pub(super) fn left(out: &Path, files: &[FittedFile]) -> Vec<PathBuf> {
+pub(super) fn left(out: &Path, files: &[FittedFile<'_>]) -> Vec<PathBuf> {
     let mut all = kept(out);
     all.retain(|path| files.iter().all(|file| out.join(&file.path) != *path));
     all
 }
 
-fn standing(out: &Path, files: &[FittedFile]) -> Vec<PathBuf> {
+fn standing(out: &Path, files: &[FittedFile<'_>]) -> Vec<PathBuf> {
     let own = files.iter().map(|file| out.join(&file.path)).filter(|path| path.exists());
     let mut all: Vec<PathBuf> = own.chain(kept(out)).collect();
     all.sort();

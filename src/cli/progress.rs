@@ -1,6 +1,7 @@
 //! How far an experiment is, on a terminal, for whoever waits longer than two seconds; and an end
 //! before time for whoever interrupts it.
 
+use std::io::{self, Read};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -31,6 +32,11 @@ impl Progress {
         Progress::saying(quiet, says)
     }
 
+    /// Of the reading of a file.
+    pub(super) fn of_reading(quiet: bool) -> Progress {
+        Progress::saying(quiet, "reading {wide_bar} {bytes} of {total_bytes}")
+    }
+
     fn saying(quiet: bool, template: &'static str) -> Progress {
         Progress { begun: Instant::now(), quiet, template, bar: OnceLock::new() }
     }
@@ -56,6 +62,31 @@ impl Progress {
         if let Some(bar) = self.bar.get() {
             bar.finish_and_clear();
         }
+    }
+}
+
+/// A file that is read, and how far.
+pub(super) struct Watched<'a, R> {
+    from: R,
+    read: u64,
+    /// Its length, in bytes.
+    of: u64,
+    progress: &'a Progress,
+}
+
+impl<'a, R> Watched<'a, R> {
+    pub(super) fn new(from: R, of: u64, progress: &'a Progress) -> Watched<'a, R> {
+        Watched { from, read: 0, of, progress }
+    }
+}
+
+impl<R: Read> Read for Watched<'_, R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.from.read(into)?;
+        self.read += read as u64;
+        // What is no file has no length.
+        self.progress.at(self.read as usize, self.of.max(self.read) as usize);
+        Ok(read)
     }
 }
 

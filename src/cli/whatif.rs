@@ -39,7 +39,7 @@ pub(super) fn what_if(args: &WhatIfArgs) -> Outcome {
     let document = open_page(args.report.as_deref())?;
     let chart = open_plot(args.plot.as_deref())?;
 
-    let made = fit::made(&args.log, None)?;
+    let made = fit::made(&args.log, None, args.quiet)?;
     let scenario = match &args.world {
         Some(world) => Scenario::load(world)?,
         None => load(&made)?,

@@ -14,8 +14,10 @@ use crate::record::{Both, NoSink, RunTotals, Sink};
 use crate::scenario::{Arrivals, Scenario};
 use crate::simulation::{Simulation, Split};
 use crate::weather::Incident;
-use crate::world::{Stickiness, World, WorldError, WorldOptions};
+use crate::world::{Stickiness, World, WorldError, WorldOptions, WorldRequest};
 
+/// Worlds that are there at one time take about so much memory together, in bytes, where one is not more.
+const MOST_ROOM: u64 = 768 << 20;
 /// With fewer, intervals grow quickly.
 const LEAST_WORLDS: u32 = 10;
 
@@ -313,7 +315,12 @@ impl<R: Recorder> Jobs<'_, R> {
                 if observer.stop() { Ok(None) } else { self.in_world(world, &ran).map(Some) };
             (world, runs)
         };
-        let mut worlds: Vec<_> = (0..self.options.worlds).into_par_iter().map(job).collect();
+        let mut worlds = Vec::new();
+        while worlds.len() < self.options.worlds as usize {
+            let left = self.options.worlds - worlds.len() as u32;
+            let some = left.min(at_one_time(self.scenario));
+            worlds.par_extend((0..some).into_par_iter().map(job));
+        }
         worlds.sort_by_key(|(world, _)| *world);
         worlds.into_iter().map(|(_, runs)| runs).collect()
     }
@@ -377,6 +384,13 @@ impl<R: Recorder> Jobs<'_, R> {
         });
         runs.collect()
     }
+}
+
+/// How many worlds there is room for, however many threads there are.
+fn at_one_time(scenario: &Scenario) -> u32 {
+    let requests: f64 = scenario.classes.iter().map(|class| class.expected).sum();
+    let each = (requests * size_of::<WorldRequest>() as f64) as u64;
+    u32::try_from(MOST_ROOM / each.max(1)).unwrap_or(u32::MAX).max(1)
 }
 
 fn counted(bench: &Bench<'_>, world: &World, ran: &(dyn Fn() + Sync)) -> RunTotals {
@@ -476,3 +490,21 @@ impl fmt::Display for ExperimentError {
 }
 
 impl std::error::Error for ExperimentError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn worlds_of_millions_of_requests_wait_for_one_another() {
+        let mut scenario = Scenario::load("openai-2025-06-10").unwrap_or_else(|e| panic!("{e}"));
+        let mut of = |expected: f64| {
+            scenario.classes.iter_mut().for_each(|class| class.expected = 0.0);
+            scenario.classes[0].expected = expected;
+            at_one_time(&scenario)
+        };
+        let room = MOST_ROOM as f64 / size_of::<WorldRequest>() as f64;
+        assert_eq!([0.001, 0.3, 0.6, 9.0].map(|part| of(part * room)), [1_000, 3, 1, 1]);
+        assert_eq!(of(0.0), MOST_ROOM as u32);
+    }
+}

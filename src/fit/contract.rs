@@ -2,7 +2,8 @@
 
 use windtunnel_policy::{Duration, Share};
 
-use super::evidence::{AtTarget, MINUTE_US};
+use super::at_target::AtTarget;
+use super::evidence::MINUTE_US;
 use super::parameters::share;
 use super::phases::{InPhase, Phase};
 use super::segments::{Counted, cuts};

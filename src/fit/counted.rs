@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use windtunnel_policy::outcome::{FailureClass, Phase};
 
-use super::evidence::{AtTarget, Evidence, Kind, MINUTE_US, Use, entry};
+use super::at_target::{AtTarget, Kind};
+use super::evidence::{Evidence, MINUTE_US, Use, entry};
 use super::said::{many, minute_text};
 use super::sends::Sends;
 use crate::log::{ANYWHERE, Counted, Counters, Names, Unusable};

@@ -9,12 +9,14 @@ mod hints;
 mod replay;
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap};
+use std::collections::BinaryHeap;
 
 use windtunnel_policy::{Duration, Share};
 
-use super::evidence::{AtTarget, MINUTE_US};
+use super::at_target::AtTarget;
+use super::evidence::MINUTE_US;
 use super::sends::{Refused, Sent};
+use super::tries::Try;
 use crate::scenario::{Charge, LimitScope, LimitSpec, Settlement};
 pub(super) use hints::{HintFit, Hints};
 use replay::{Kind, Told, replay};
@@ -27,6 +29,8 @@ const LEAST_RIGHT: f64 = 0.8;
 const LEAST_EXPLAINED: f64 = 0.5;
 /// Only what is so close to a refusal is looked at for the limit's size.
 const AROUND_US: u64 = 5 * MINUTE_US;
+/// Attempts that are looked at so, at most, from the first on: they are gone over thousands of times.
+const MOST_AROUND: usize = 200_000;
 /// Parts of a size by which closer looks go about it, and their steps either way.
 const CLOSER: [f64; 2] = [0.05, 0.005];
 const STEPS: u32 = 16;
@@ -178,13 +182,13 @@ impl Limits {
         Some(target)
     }
 
-    /// First tries, as when they were sent and what became of them, whose refusal it explains.
-    pub(super) fn explained(&self, sends: impl Iterator<Item = Sent>) -> BTreeSet<(u64, u8)> {
-        let mut explained = BTreeSet::new();
+    /// First tries whose refusal it explains, ascending.
+    pub(super) fn explained(&self, sends: impl Iterator<Item = Sent>) -> Vec<Try> {
+        let mut explained = Vec::new();
         if let Limits::Found(found) = self {
             replay(found.kind, found.limit, sends, |send, wait| {
                 let counts = found.kind.refused(send) && wait.is_some();
-                explained.extend(send.outcome.filter(|_| counts).map(|of| (send.at_us, of)));
+                explained.extend(Try::of(send).filter(|_| counts));
             });
         }
         explained
@@ -205,16 +209,19 @@ pub(super) fn most_in_flight(sends: impl Iterator<Item = Sent>) -> u64 {
     most as u64
 }
 
-/// Attempts near a refusal.
+/// Attempts near a refusal; of very many, the first.
 fn around<I: Iterator<Item = Sent>>(sends: impl Fn() -> I, why: Refused) -> Vec<Sent> {
-    let refused: Vec<u64> =
-        sends().filter(|send| send.refused == Some(why)).map(|send| send.at_us).collect();
+    let refused: Vec<u64> = sends()
+        .filter(|send| send.refused == Some(why))
+        .map(|send| send.at_us)
+        .take(MOST_AROUND)
+        .collect();
     let near = |send: &Sent| {
         let next = refused.partition_point(|&at| at < send.at_us);
         let close = |at: Option<&u64>| at.is_some_and(|at| at.abs_diff(send.at_us) <= AROUND_US);
         close(refused.get(next)) || close(next.checked_sub(1).map(|i| &refused[i]))
     };
-    sends().filter(near).collect()
+    sends().filter(near).take(MOST_AROUND).collect()
 }
 
 /// What errs so little more that chance may have it.

@@ -11,16 +11,22 @@
 //! Every figure keeps what it rests on; what the log cannot tell is taken from a named default and
 //! said ([`Fit::said`]).
 
+mod asks;
+mod at_target;
+mod blocks;
+mod card;
 mod cells;
 mod contract;
 mod counted;
 mod evidence;
 pub(crate) mod files;
+mod fitted_file;
 pub(crate) mod flow;
 mod hidden;
 mod left_out;
 mod limits;
 mod lived;
+mod packed;
 mod parameters;
 mod phases;
 mod price;
@@ -38,7 +44,7 @@ mod weather;
 use std::collections::BTreeSet;
 
 pub use evidence::Evidence;
-pub use files::FittedFile;
+pub use fitted_file::FittedFile;
 pub use left_out::LeftOut;
 pub use parameters::Samples;
 pub use phases::Phase;
@@ -48,7 +54,8 @@ pub use stick::StickFit;
 
 use crate::log::{AfterAnswer, Format, Read, Shows, TargetName};
 use crate::record::{IntervalTotals, RunTotals};
-use evidence::{Ask, AtTarget, MINUTE_US};
+use at_target::AtTarget;
+use evidence::MINUTE_US;
 use hidden::{Demand, Spell, Stretch};
 use limits::Limits;
 use parameters::Parameters;
@@ -127,7 +134,6 @@ struct ClassFit {
     name: String,
     /// Its position in the log's names.
     position: usize,
-    asks: Vec<Ask>,
     /// Requests whose tokens are those of a neighbour.
     borrowed: u64,
     roles: Roles,
@@ -135,8 +141,6 @@ struct ClassFit {
 
 /// First tries from which the failing share of a phase is known well enough to hold spells against it.
 const WELL_SEEN: f64 = 2_000.0;
-/// Tokens of a request where the log has none at all.
-const NO_TOKENS: (u32, u32) = (500, 200);
 /// Intervals that a report divides the log into, at most.
 pub(crate) const MOST_INTERVALS: u64 = 300;
 /// Lengths an interval may have, in minutes.
@@ -170,13 +174,12 @@ impl Fit {
                 evidence
                     .classes
                     .get(*position)
-                    .is_some_and(|c| !c.asks.is_empty() && !c.uses.is_empty())
+                    .is_some_and(|c| c.asks.len() > 0 && !c.uses.is_empty())
             })
-            .map(|(position, name)| ClassFit::of(name, position, evidence, &names, &clock))
+            .map(|(position, name)| ClassFit::of(name, position, evidence, &names))
             .collect();
         classes.sort_by(|a, b| a.name.cmp(&b.name));
-        let asks = evidence.classes.iter().flat_map(|class| &class.asks);
-        let demand = Demand::of(asks.map(|ask| ask.at_us).collect());
+        let demand = Demand::of(evidence.arrivals());
         let mut targets: Vec<TargetFit> = (names.iter().zip(&read.names.targets).enumerate())
             .filter(|(position, _)| {
                 evidence.targets.get(*position).is_some_and(|t| t.totals.attempts > 0)
@@ -198,6 +201,7 @@ impl Fit {
                     true => {
                         let mut explained = limits.explained(sends());
                         explained.extend(places.explained(sends()));
+                        explained.sort_unstable();
                         hidden::spells(&Tries::but_for(&explained, sends()), &demand)
                     }
                     false => Vec::new(),
@@ -334,45 +338,11 @@ impl TargetFit {
 }
 
 impl ClassFit {
-    fn of(
-        name: &str,
-        position: usize,
-        evidence: &Evidence,
-        targets: &[String],
-        clock: &Clock,
-    ) -> ClassFit {
+    fn of(name: &str, position: usize, evidence: &Evidence, targets: &[String]) -> ClassFit {
         let class = &evidence.classes[position];
-        let mut asks = class.asks.clone();
-        let borrowed = borrow(&mut asks);
-        asks.iter_mut().for_each(|ask| ask.at_us = ask.at_us.saturating_sub(clock.origin_us));
-        ClassFit {
-            name: name.to_owned(),
-            position,
-            asks,
-            borrowed,
-            roles: Roles::of(class, targets),
-        }
+        let borrowed = class.asks.with_tokens().filter(|(_, borrows)| *borrows).count() as u64;
+        ClassFit { name: name.to_owned(), position, borrowed, roles: Roles::of(class, targets) }
     }
-}
-
-/// Gives requests whose tokens are not known those of the one before that has them, or of the first
-/// that does.
-fn borrow(asks: &mut [Ask]) -> u64 {
-    let known = |ask: &Ask| ask.input > 0 && ask.output > 0;
-    let first = asks.iter().find(|ask| known(ask)).map(|ask| (ask.input, ask.output));
-    let mut last = first.unwrap_or(NO_TOKENS);
-    let mut borrowed = 0;
-    for ask in asks {
-        if known(ask) {
-            last = (ask.input, ask.output);
-            continue;
-        }
-        borrowed += 1;
-        // What is known of it is kept.
-        ask.input = if ask.input > 0 { ask.input } else { last.0 };
-        ask.output = if ask.output > 0 { ask.output } else { last.1 };
-    }
-    borrowed
 }
 
 /// A name that scenarios and files can carry, unlike those used before.

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 
 use windtunnel_policy::{Duration, Share};
 
+use super::at_target::AtTarget;
+use super::blocks::Block;
 use super::cells::Cells;
 use super::contract::Contract;
-use super::evidence::{AtTarget, Block};
 use super::hidden::Stretch;
 use super::phases::{Counts, InPhase, Phases, pooled};
 use super::regression::Moments;
@@ -64,19 +65,19 @@ pub(super) fn estimate(
     clock: &Clock,
 ) -> Parameters {
     let slower = slower(&counts.phases);
-    let at_speed = |block: u64| slower[phases.of_block(block)] == 1.0;
+    let at_speed = |block: u64| slower[phases.of_block(target, block)] == 1.0;
     let used: Vec<(&Block, u64)> = counts
         .blocks
         .iter()
         .filter(|(block, _)| at_speed(*block))
-        .map(|(block, weight)| (&target.blocks[block], *weight))
+        .map(|(block, weight)| (target.blocks.get(*block), *weight))
         .collect();
     let all =
         |of: fn(&Block) -> &Cells| pooled(used.iter().map(|(block, weight)| (of(block), *weight)));
     let (headers, pace) = (all(|b| &b.headers), all(|b| &b.pace));
     // Failures are as fast in any phase.
     let everywhere =
-        counts.blocks.iter().map(|(block, weight)| (&target.blocks[block].failing, *weight));
+        counts.blocks.iter().map(|(block, weight)| (&target.blocks.get(*block).failing, *weight));
     let failing = pooled(everywhere);
     let given_up = all(|b| &b.given_up);
     let (seen, per_token, prompt) = first_output(target, &used);

@@ -1,7 +1,8 @@
 //! A target's time cut into phases, and what was counted in each.
 
+use super::at_target::{AtTarget, Minute};
 use super::cells::Cells;
-use super::evidence::{AtTarget, BLOCK, MINUTE_US};
+use super::evidence::MINUTE_US;
 use super::hidden::Spell;
 use super::segments::{Counted, cuts};
 
@@ -85,7 +86,7 @@ impl Phases {
     fn blackouts_of(&self, target: &AtTarget, spells: &[Spell]) -> Vec<u64> {
         let counts = self.as_counted(target);
         let most = libm::log(target.minutes.len().max(1) as f64 / BY_CHANCE);
-        let stands_out = |(&at, minute): (&u64, &super::evidence::Minute)| {
+        let stands_out = |(&at, minute): (&u64, &Minute)| {
             let all: u64 = minute.outcomes.iter().sum();
             let failed: u64 = minute.outcomes.iter().skip(1).sum();
             let phase = &counts.phases[self.at(at)];
@@ -125,7 +126,7 @@ impl Phases {
                 *sum += count as f64;
             }
         }
-        let blocks = target.blocks.keys().map(|&block| (block, block_weight(block)));
+        let blocks = target.blocks.positions().map(|block| (block, block_weight(block)));
         Counts { phases, blackout, blocks: blocks.collect() }
     }
 
@@ -134,9 +135,9 @@ impl Phases {
         self.count(target, |_| 1)
     }
 
-    /// The phase in which most of a block lies.
-    pub(super) fn of_block(&self, block: u64) -> usize {
-        self.at(block * BLOCK + BLOCK / 2)
+    /// The phase in which the middle of a block of this target lies.
+    pub(super) fn of_block(&self, target: &AtTarget, block: u64) -> usize {
+        self.at(target.blocks.middle(block))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use windtunnel_policy::Money;
 
-use super::evidence::Totals;
+use super::at_target::Totals;
 use super::regression::Moments;
 use crate::scenario::Billing;
 

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
-use super::evidence::{AtTarget, BLOCK, Evidence, Minute};
+use super::at_target::{AtTarget, Minute};
+use super::blocks::BLOCK;
+use super::evidence::Evidence;
 use super::hidden::Stretch;
 use super::limits::{LimitFit, Limits};
 use super::parameters::{self, Parameters};
@@ -158,7 +160,7 @@ fn anew(minute: &mut Minute, draws: &mut ChaCha8Rng) {
 
 /// How often each block of times was drawn.
 fn weights(target: &AtTarget, draws: &mut ChaCha8Rng) -> BTreeMap<u64, u64> {
-    let blocks: Vec<u64> = target.blocks.keys().copied().collect();
+    let blocks: Vec<u64> = target.blocks.positions().collect();
     let mut weights = BTreeMap::new();
     for _ in &blocks {
         let block = blocks[below(draws.next_u64(), blocks.len() as u64) as usize];

@@ -42,7 +42,7 @@ impl Roles {
             substitutes: class.substitutes.clone(),
             refused: class.refused,
             invalid: class.invalid,
-            requests: class.asks.len() as u64,
+            requests: class.asks.len(),
             patience,
         }
     }

@@ -2,7 +2,8 @@
 
 use windtunnel_policy::text::escaped;
 
-use super::files::{SLOTS, stamp, us};
+use super::card::SLOTS;
+use super::files::{stamp, us};
 use super::hidden::Spell;
 use super::limits::Limits;
 use super::phases::Phase;
@@ -47,7 +48,7 @@ impl Fit {
                     "class {}: {} of {} requests have no tokens in the log (most were never answered): those of the request before are taken",
                     class.name,
                     class.borrowed,
-                    class.asks.len()
+                    class.roles.requests
                 ));
             }
             if class.roles.invalid > 0 {

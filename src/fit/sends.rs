@@ -1,20 +1,20 @@
-//! Every attempt at a target, one by one, in sixteen bytes: what minutes are too coarse for.
+//! Every attempt at a target, one by one: what minutes are too coarse for.
 
 use windtunnel_policy::outcome::FailureClass;
 
+use super::packed::Packed;
+
 /// Bits of an attempt that hold its part; there are fewer parts.
 const PART_BITS: u32 = 5;
-/// Bits of a count of tokens, and of a time in ms; what is larger is cut.
-const TOKEN_BITS: u32 = 20;
-const TOOK_BITS: u32 = 24;
 /// What is neither good nor a failure of the target, or no first try; and the same, refused.
 const LATER: u64 = 29;
 const LATER_OVERLOADED: u64 = 30;
 const LATER_LIMITED: u64 = 31;
 
-/// Attempts, ascending by the time they were sent once [`Sends::sort`] was called.
+/// Attempts by the time they were sent, which they are read in once [`Sends::finish`] was called: that time
+/// and their part, how long they took (ms), and tokens.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub(super) struct Sends(Vec<[u64; 2]>);
+pub(super) struct Sends(Packed<4, 4>);
 
 /// Why a target let an attempt not in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,37 +61,33 @@ impl Sends {
             (None, Some(Refused::Overloaded)) => LATER_OVERLOADED,
             (None, Some(Refused::Limited)) => LATER_LIMITED,
         };
-        let cut = |value: u64, bits: u32| value.min((1 << bits) - 1);
-        let tokens = |count: u32| cut(u64::from(count), TOKEN_BITS);
-        let took = cut((send.took_us + 500) / 1_000, TOOK_BITS);
-        let rest = tokens(send.input) << TOKEN_BITS | tokens(send.output);
-        self.0.push([send.at_us << PART_BITS | part, took << (2 * TOKEN_BITS) | rest]);
+        let took_ms = (send.took_us + 500) / 1_000;
+        let when = send.at_us << PART_BITS | part;
+        self.0.add([when, took_ms, send.input.into(), send.output.into()]);
     }
 
-    pub(super) fn sort(&mut self) {
-        self.0.sort_unstable();
-        self.0.shrink_to_fit();
+    pub(super) fn finish(&mut self) {
+        self.0.finish();
     }
 
-    /// The attempts, given why first tries that failed in each kind were refused.
+    /// The attempts, given what each kind of failure is refused for.
     pub(super) fn iter(&self, refusals: Vec<Option<Refused>>) -> impl Iterator<Item = Sent> {
-        self.0.iter().map(move |&[when, what]| {
+        self.0.iter().map(move |[when, took_ms, input, output]| {
             let part = when & ((1 << PART_BITS) - 1);
             let outcome = (part < LATER).then_some(part as u8);
             let kind = outcome.and_then(|outcome| outcome.checked_sub(1)).map(usize::from);
-            let tokens = |shift: u32| (what >> shift) as u32 & ((1 << TOKEN_BITS) - 1);
             Sent {
                 at_us: when >> PART_BITS,
-                took_us: (what >> (2 * TOKEN_BITS)) * 1_000,
+                took_us: took_ms * 1_000,
                 outcome,
                 refused: match part {
                     LATER_OVERLOADED => Some(Refused::Overloaded),
                     LATER_LIMITED => Some(Refused::Limited),
                     _ => kind.and_then(|kind| refusals[kind]),
                 },
-                input: tokens(TOKEN_BITS),
-                known: tokens(TOKEN_BITS) > 0,
-                output: tokens(0),
+                input: input as u32,
+                known: input > 0,
+                output: output as u32,
             }
         })
     }
@@ -121,7 +117,7 @@ mod tests {
         ];
         let mut sends = Sends::default();
         all.iter().for_each(|send| sends.add(send));
-        sends.sort();
+        sends.finish();
         let mut kinds = vec![None; 24];
         kinds[1] = Some(Refused::Overloaded);
         let found: Vec<Sent> = sends.iter(kinds).collect();

@@ -1,21 +1,31 @@
 //! First tries at a target, one by one: when each was sent, and what became of it.
 
-use std::collections::BTreeSet;
-
 use super::sends::Sent;
+
+/// Bits of a try that hold what became of it.
+const OUTCOME_BITS: u32 = 8;
+
+/// A first try: when it was sent, and 0 where it was good, else one more than the position of its kind of
+/// failure.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Try(u64);
 
 /// First tries of requests, ascending by the time they were sent.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub(super) struct Tries(Vec<(u64, u8)>);
+pub(super) struct Tries(Vec<Try>);
+
+impl Try {
+    /// The first try that an attempt is; none where it is a later one.
+    pub(super) fn of(send: &Sent) -> Option<Try> {
+        Some(Try(send.at_us << OUTCOME_BITS | u64::from(send.outcome?)))
+    }
+}
 
 impl Tries {
-    /// Those among attempts in the order they were sent, but for these.
-    pub(super) fn but_for(
-        explained: &BTreeSet<(u64, u8)>,
-        sends: impl Iterator<Item = Sent>,
-    ) -> Tries {
-        let first = |send: Sent| Some((send.at_us, send.outcome?));
-        Tries(sends.filter_map(first).filter(|of| !explained.contains(of)).collect())
+    /// Those among attempts in the order they were sent, but for these, which ascend.
+    pub(super) fn but_for(explained: &[Try], sends: impl Iterator<Item = Sent>) -> Tries {
+        let tries = sends.filter_map(|send| Try::of(&send));
+        Tries(tries.filter(|of| explained.binary_search(of).is_err()).collect())
     }
 
     pub(super) fn len(&self) -> usize {
@@ -24,17 +34,17 @@ impl Tries {
 
     /// When the try at this position was sent, µs.
     pub(super) fn at(&self, position: usize) -> u64 {
-        self.0[position].0
+        self.0[position].0 >> OUTCOME_BITS
     }
 
     /// 0 where it was good, else one more than the position of its kind of failure.
     pub(super) fn outcome(&self, position: usize) -> usize {
-        usize::from(self.0[position].1)
+        (self.0[position].0 & ((1 << OUTCOME_BITS) - 1)) as usize
     }
 
     /// Tries at these moments, with what became of them.
     #[cfg(test)]
     pub(super) fn at_moments(tries: impl Iterator<Item = (u64, bool)>) -> Tries {
-        Tries(tries.map(|(at, failed)| (at, u8::from(failed))).collect())
+        Tries(tries.map(|(at, failed)| Try(at << OUTCOME_BITS | u64::from(failed))).collect())
     }
 }

@@ -3,7 +3,8 @@
 use windtunnel_policy::outcome::{FailureClass, Phase as Progress};
 use windtunnel_policy::{Duration, Share};
 
-use super::evidence::{AtTarget, Kind, MINUTE_US};
+use super::at_target::{AtTarget, Kind};
+use super::evidence::MINUTE_US;
 use super::hidden::Stretch;
 use super::parameters::share;
 use super::phases::{Counts, InPhase, Phases};

@@ -49,9 +49,9 @@ pub struct Hypothesis {
     /// The traffic is that of the incident itself rather than laid over it.
     pub(super) recorded: bool,
     pub(super) mix: Vec<MixEntry>,
-    rows: Option<FittedFile>,
+    rows: Option<FittedFile<'static>>,
     arrivals: String,
-    profile: Option<FittedFile>,
+    profile: Option<FittedFile<'static>>,
 }
 
 /// Ordinary times before and after the incident.
@@ -107,13 +107,13 @@ impl Hypothesis {
                     "trace: {{file: {path}, {how}: true, layout: {}}}",
                     traffic::layout(&trace.rows)
                 );
-                self.rows = Some(FittedFile { path, text: traffic::text(&trace.rows, shift) });
+                self.rows = Some(FittedFile::new(path, traffic::text(&trace.rows, shift)));
             }
             Traffic::Profile { name, own, .. } => {
                 let path = "traffic/all.yaml".to_owned();
                 let file = if own.is_some() { &path } else { name };
                 self.arrivals = format!("profile: {{file: {}, tile: true}}", scalar(file));
-                self.profile = own.as_ref().map(|own| FittedFile { path, text: own.text.clone() });
+                self.profile = own.as_ref().map(|own| FittedFile::new(path, own.text.clone()));
             }
         }
     }
@@ -124,11 +124,11 @@ impl Hypothesis {
     }
 
     /// All files of the world.
-    pub fn files(&self) -> Vec<FittedFile> {
-        let scenario = FittedFile { path: self.scenario_path(), text: self.scenario() };
+    pub fn files(&self) -> Vec<FittedFile<'static>> {
+        let scenario = FittedFile::new(self.scenario_path(), self.scenario());
         let cards = self.targets.iter().filter_map(|target| {
             let own = target.own.as_ref()?;
-            Some(FittedFile { path: card_path(target), text: own.text.clone() })
+            Some(FittedFile::new(card_path(target), own.text.clone()))
         });
         let traffic = self.rows.iter().chain(&self.profile).cloned();
         [scenario].into_iter().chain(cards).chain(traffic).collect()

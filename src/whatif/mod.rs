@@ -23,6 +23,7 @@ mod requests;
 mod runs;
 mod sections;
 mod sensitivity;
+mod steps;
 mod story;
 mod text;
 mod value;

@@ -6,13 +6,13 @@ use super::Question;
 use super::figures::{Measure, Unit};
 use super::requests::{Moved, Outcomes, Watch, moved};
 use super::sensitivity::{self, Variant};
+use super::steps::Steps;
 use super::value::Missing;
 use crate::experiment::{
-    Experiment, ExperimentError, Extremes, NoObserver, NoRecorder, Observer, Options, Recorder,
-    RunId, run,
+    Experiment, ExperimentError, Extremes, NoRecorder, Observer, Options, Recorder, RunId, run,
 };
 use crate::record::{ClassTotals, RunTotals};
-use crate::scenario::TargetModel;
+use crate::scenario::{Scenario, TargetModel};
 
 /// Totals by policy, then world.
 pub(super) type ByPolicy = Vec<Vec<RunTotals>>;
@@ -61,22 +61,28 @@ impl Runs {
             true => Extremes::Counts,
             false => Extremes::Off,
         };
+        let others: Vec<(Variant, Scenario)> =
+            question.options.sensitivity.then(|| sensitivity::worlds(question)).unwrap_or_default();
+        let refits = question.log.map_or(0, |_| question.options.refits);
+        let in_refit = policies * REFIT_WORLDS.min(worlds) as usize;
+        let in_variant = policies * VARIANT_WORLDS.min(worlds) as usize;
+        let behind = refits as usize * in_refit + others.len() * in_variant;
+        let steps = Steps::new(observer, behind);
         let main =
-            run(scenario, question.policies, None, &options(worlds, extremes), &watched, observer)?;
+            run(scenario, question.policies, None, &options(worlds, extremes), &watched, &steps)?;
         let (first_world, moved) = watched.by_policy(policies);
-        let (mut refits, mut moved_in_refits) = (Vec::new(), Vec::new());
+        let (mut by_refit, mut moved_in_refits) = (Vec::new(), Vec::new());
         if let Some((fit, evidence)) = question.log {
-            for number in 0..question.options.refits {
+            for number in 0..refits {
                 if observer.stop() {
                     return Err(ExperimentError::Interrupted);
                 }
                 let refit = fit.refit(evidence, question.options.seed, u64::from(number));
                 let (scenario, watched) = (refit.applied(scenario), Watched::new(false));
                 let options = options_of(REFIT_WORLDS.min(worlds));
-                let again =
-                    run(&scenario, question.policies, None, &options, &watched, &NoObserver)?;
-                observer.done(number as usize + 1, question.options.refits as usize);
-                refits.push(by_policy(again));
+                steps.next(in_refit);
+                let again = run(&scenario, question.policies, None, &options, &watched, &steps)?;
+                by_refit.push(by_policy(again));
                 moved_in_refits.push(watched.by_policy(policies).1);
             }
         }
@@ -86,14 +92,15 @@ impl Runs {
                 variants.push((variant, runs.into_iter().map(|policy| policy.worlds).collect()));
             }
         }
-        let others = question.options.sensitivity.then(|| sensitivity::worlds(question));
-        for (variant, scenario) in others.into_iter().flatten() {
+        for (variant, scenario) in others {
             let options = options_of(VARIANT_WORLDS.min(worlds));
-            let runs = run(&scenario, question.policies, None, &options, &NoRecorder, &NoObserver)?;
+            steps.next(in_variant);
+            let runs = run(&scenario, question.policies, None, &options, &NoRecorder, &steps)?;
             variants.push((variant, by_policy(runs)));
         }
         let declared = by_policy(main);
         let unpriced = unpriced(question, &declared);
+        let refits = by_refit;
         Ok(Runs { declared, refits, variants, moved, moved_in_refits, first_world, unpriced })
     }
 }

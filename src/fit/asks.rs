@@ -1,0 +1,95 @@
+//! What requests asked for, one by one: the demand that is replayed.
+
+use super::packed::Packed;
+
+/// One request's demand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Ask {
+    pub(super) at_us: u64,
+    /// Zero where the log does not say.
+    pub(super) input: u32,
+    /// Zero where the log does not say.
+    pub(super) output: u32,
+}
+
+/// Demand of many requests, by when they came once [`Asks::finish`] was called.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(super) struct Asks(Packed<3, 1>);
+
+/// Tokens of a request where the log has none at all.
+const NO_TOKENS: (u32, u32) = (500, 200);
+
+impl Asks {
+    pub(super) fn add(&mut self, ask: Ask) {
+        self.0.add([ask.at_us, ask.input.into(), ask.output.into()]);
+    }
+
+    pub(super) fn finish(&mut self) {
+        self.0.finish();
+    }
+
+    /// Requests.
+    pub(super) fn len(&self) -> u64 {
+        self.0.len()
+    }
+
+    /// In the order in which they came.
+    pub(super) fn iter(&self) -> impl Iterator<Item = Ask> + '_ {
+        self.0.iter().map(|[at_us, input, output]| Ask {
+            at_us,
+            input: input as u32,
+            output: output as u32,
+        })
+    }
+
+    /// The same, where requests whose tokens are not known have those of the one before that has them, or of
+    /// the first that does; what is known of them is kept. Beside each, whether it borrows.
+    pub(super) fn with_tokens(&self) -> impl Iterator<Item = (Ask, bool)> + '_ {
+        let first = self.iter().find(Ask::is_known).map(|ask| (ask.input, ask.output));
+        let mut last = first.unwrap_or(NO_TOKENS);
+        self.iter().map(move |mut ask| {
+            if ask.is_known() {
+                last = (ask.input, ask.output);
+                return (ask, false);
+            }
+            ask.input = if ask.input > 0 { ask.input } else { last.0 };
+            ask.output = if ask.output > 0 { ask.output } else { last.1 };
+            (ask, true)
+        })
+    }
+}
+
+impl Ask {
+    fn is_known(&self) -> bool {
+        self.input > 0 && self.output > 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_has_no_tokens_has_those_of_a_neighbour() {
+        let mut asks = Asks::default();
+        for (at_us, input, output) in [(9, 0, 7), (5, 30, 40), (1, 0, 0), (12, 8, 0)] {
+            asks.add(Ask { at_us, input, output });
+        }
+        asks.finish();
+        let found: Vec<(u64, u32, u32, bool)> = asks
+            .with_tokens()
+            .map(|(ask, lent)| (ask.at_us, ask.input, ask.output, lent))
+            .collect();
+        let wanted = [(1, 30, 40, true), (5, 30, 40, false), (9, 30, 7, true), (12, 8, 40, true)];
+        assert_eq!(found, wanted);
+    }
+
+    #[test]
+    fn where_nobody_has_tokens_a_default_is_taken() {
+        let mut asks = Asks::default();
+        asks.add(Ask { at_us: 0, input: 0, output: 9 });
+        asks.finish();
+        let ask = Ask { at_us: 0, input: 500, output: 9 };
+        assert_eq!(asks.with_tokens().collect::<Vec<_>>(), [(ask, true)]);
+    }
+}
