@@ -178,8 +178,7 @@ fn loads(files: &[FittedFile]) -> Result<(), String> {
     for file in files {
         let path = folder.path().join(&file.path);
         fs::create_dir_all(path.parent().unwrap_or(Path::new(""))).expect("it can be made");
-        let mut to = fs::File::create(path).expect("it can be made");
-        file.write(&mut to).expect("it can be written to");
+        fs::write(path, file.text()).expect("it can be written to");
     }
     let path = folder.path().join(&files[0].path);
     Scenario::load(&path.display().to_string()).map(drop).map_err(|e| e.to_string())

@@ -31,6 +31,13 @@ impl<'a> FittedFile<'a> {
         FittedFile { path, text: Text::Traffic(asks, origin_us) }
     }
 
+    /// Its text, as a whole.
+    pub fn text(&self) -> String {
+        let mut text = Vec::new();
+        self.write(&mut text).expect("memory takes all");
+        String::from_utf8(text).expect("it was made of text")
+    }
+
     /// Writes its text.
     ///
     /// # Errors

@@ -158,8 +158,7 @@ fn the_cards_of_the_provider_and_of_its_model_elsewhere_are_taken() {
     for file in hypothesis.files() {
         let path = folder.path().join(&file.path);
         std::fs::create_dir_all(path.parent().expect("it has one")).expect("it can be made");
-        let mut to = std::fs::File::create(path).expect("it can be made");
-        file.write(&mut to).expect("it can be written to");
+        std::fs::write(path, file.text()).expect("it can be written to");
     }
     let path = folder.path().join(hypothesis.scenario_path());
     let scenario = Scenario::load(&path.display().to_string()).unwrap_or_else(|e| panic!("{e}"));

@@ -68,7 +68,7 @@ fn failures_and_their_mix_are_those_of_the_counters() {
     assert!(text.contains("second tries, which fail more often, are among them"), "{text}");
     assert!(text.contains("times are those of all requests together"), "{text}");
     let files = fit.files(&evidence);
-    let scenario = &files[0].text;
+    let scenario = &files[0].text();
     assert!(scenario.contains("primary: [first]") && scenario.contains("[[second]]"), "{scenario}");
     assert!(
         scenario.contains("class: rate_limited, status: 429") && scenario.contains("hang: true"),
@@ -76,7 +76,7 @@ fn failures_and_their_mix_are_those_of_the_counters() {
     );
     // Times are those of the requests that were answered: 1.5, 2.5 or 3.5 s.
     let card =
-        &files.iter().find(|file| file.path == "models/first.yaml").expect("it is there").text;
+        &files.iter().find(|file| file.path == "models/first.yaml").expect("it is there").text();
     let first = card.lines().find(|line| line.contains("first_token:")).expect("it has times");
     assert!(first.contains("p50") && first.contains("3564 seen"), "{first}");
 }

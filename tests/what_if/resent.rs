@@ -177,7 +177,7 @@ weather:
     assert!(requests.len() > actions + 100, "{actions} of {}", requests.len());
     let (_, evidence, fit) = crate::worlds::fitted(text.as_bytes(), false);
     let trace = fit.files(&evidence).into_iter().find(|file| file.path == "traffic/chat.csv");
-    let demand = trace.expect("it has a class").text.lines().count() - 1;
+    let demand = trace.expect("it has a class").text().lines().count() - 1;
     assert_eq!(demand, actions, "what was sent again is no demand of its own");
 }
 
@@ -200,7 +200,7 @@ fn demand_does_not_grow_by_what_is_sent_again() {
     let text: String = (0..50).map(of).collect();
     let (evidence, fit) = fitted(&text, Format::LiteLlm);
     let trace = fit.files(&evidence).into_iter().find(|file| file.path.starts_with("traffic/"));
-    assert_eq!(trace.expect("a class").text.lines().count() - 1, 50);
+    assert_eq!(trace.expect("a class").text().lines().count() - 1, 50);
     assert_eq!((fit.requests, fit.resent), (100, 50));
     // The log of the actions says that all were answered.
     assert_eq!(fit.lived.overall().requests, 50);

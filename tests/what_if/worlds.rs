@@ -94,7 +94,7 @@ pub(crate) fn written(fit: &Fit, evidence: &Evidence, folder: &Path) -> Scenario
     for file in fit.files(evidence) {
         let path = folder.join(&file.path);
         fs::create_dir_all(path.parent().expect("it has a folder")).expect("it can be made");
-        fs::write(path, file.text).expect("it can be written to");
+        fs::write(path, file.text()).expect("it can be written to");
     }
     let path = folder.join(fit.scenario_path());
     Scenario::load(&path.display().to_string()).unwrap_or_else(|e| panic!("{e}"))
