@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use windtunnel::experiment::ExperimentError;
 use windtunnel::input::InputError;
 use windtunnel::library::load_policy;
 use windtunnel::measures::Catalogue;
@@ -137,9 +138,6 @@ impl Outputs {
         if let (Some(file), Some(text)) = (self.recommend, report.policy_file()) {
             write_file(file, text.as_bytes())?;
         }
-        if let Some(folder) = &args.plot {
-            draw(folder, &report, args.quiet)?;
-        }
         if let Some((file, format)) = self.page {
             let page = report.page(&format!("{command} --report report.html"));
             write_file(file, page.render(format).as_bytes())?;
@@ -153,20 +151,31 @@ impl Outputs {
             None if args.quiet => {}
             None => print(&text)?,
         }
+        // Last, for it runs once more: whoever ends that has the rest.
+        let drawn = args.plot.as_deref().map(|folder| draw(folder, &report, args.quiet));
+        let is_complete = drawn.transpose()?.unwrap_or(true);
         Ok(match tuning.recommended() {
-            _ if tuning.interrupted => INTERRUPTED,
+            _ if tuning.interrupted || !is_complete => INTERRUPTED,
             Some(_) => 0,
             None => UNDECIDED,
         })
     }
 }
 
-/// Every chart, as SVG and as PNG.
-fn draw(folder: &Path, report: &TuneReport<'_>, quiet: bool) -> Result<(), InputError> {
+/// Every chart, as SVG and as PNG; false where an interrupt left one out.
+fn draw(folder: &Path, report: &TuneReport<'_>, quiet: bool) -> Result<bool, InputError> {
     let progress = Progress::new(quiet);
-    // An interrupt ends this part alone.
-    let over_time = report.over_time(&progress).ok().flatten();
+    let over_time = report.over_time(&progress);
     progress.clear();
+    let (over_time, is_complete) = match over_time {
+        Ok(over_time) => (over_time, true),
+        // It ends this part alone: what was found is written.
+        Err(ExperimentError::Interrupted) => {
+            say("interrupted", "the chart of measures over time is left out");
+            (None, false)
+        }
+        Err(error) => return Err(InputError::new("--plot", error.to_string())),
+    };
     for (format, ending) in [(PlotFormat::Svg, "svg"), (PlotFormat::Png, "png")] {
         let open = |name: &str| OutFile::create(&folder.join(format!("{name}.{ending}")));
         let failed =
@@ -178,7 +187,7 @@ fn draw(folder: &Path, report: &TuneReport<'_>, quiet: bool) -> Result<(), Input
             write_drawn(open("measures")?, over_time.plot(report, format))?;
         }
     }
-    Ok(())
+    Ok(is_complete)
 }
 
 /// The command line that finds the same again: what the result depends on, no outputs.

@@ -51,6 +51,17 @@ pub enum Identified {
     No,
 }
 
+impl Identified {
+    /// Its name in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Identified::Yes => "yes",
+            Identified::InPart => "in part",
+            Identified::No => "no",
+        }
+    }
+}
+
 impl Ahead {
     /// The policy ahead, of the two at these positions.
     pub fn of(self, first: usize, second: usize) -> Option<usize> {

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::numbers::{correlation, rounded};
 use super::{FORMAT, Report, VERSION, format};
-use crate::experiment::{GateFinding, Identified, PolicyFindings, Ranking, Setting};
+use crate::experiment::{GateFinding, PolicyFindings, Ranking, Setting};
 use crate::measures::Measure;
 use crate::stats::{Estimate, Note, Outcome, Paired};
 
@@ -139,11 +139,7 @@ fn stickiness(report: &Report<'_>, ranking: &Ranking) -> Value {
         json!({
             "policies": [name(pair.first), name(pair.second)],
             "ahead": ahead.collect::<Map<String, Value>>(),
-            "identified": match pair.identified() {
-                Identified::Yes => "yes",
-                Identified::InPart => "in part",
-                Identified::No => "no",
-            },
+            "identified": pair.identified().name(),
         })
     });
     let worlds = Setting::ALL.iter().zip(ranking.worlds);

@@ -42,7 +42,7 @@ pub use page::{Extras, striking_requests};
 pub(crate) use page::{axis, courses, drawn};
 pub(crate) use plot::{Points, style, unit as time_unit};
 pub use table::Parts;
-pub(crate) use table::section;
+pub(crate) use table::{SETTINGS, section};
 pub use timeline::TIMELINE_COLUMNS;
 
 use crate::experiment::{Experiment, Findings, Options};

@@ -147,7 +147,7 @@ fn stickiness(report: &Report<'_>, ranking: &Ranking) -> String {
 }
 
 /// How failures stick, in words, in the order of `Setting::ALL`.
-pub(super) const SETTINGS: [&str; 3] = [
+pub(crate) const SETTINGS: [&str; 3] = [
     "0: no failure sticks to its request",
     "as declared",
     "1: every failure sticks to its request",

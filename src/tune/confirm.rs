@@ -1,5 +1,6 @@
 //! A few variants, frozen, held once against the base in worlds that nothing was chosen by.
 
+use super::extremes::AtExtreme;
 use super::runner::{Halt, Spent};
 use super::score::{Reader, Score, Totals};
 use super::search::Search;
@@ -28,6 +29,8 @@ pub struct Finalist {
     pub elsewhere: Vec<HeldOut>,
     /// What follows.
     pub ruling: Ruling,
+    /// Where no failure sticks, and where all do; empty unless confirmed, and where that was not run.
+    pub extremes: Vec<AtExtreme>,
 }
 
 /// A finalist in a scenario that was not tuned on.
@@ -111,6 +114,7 @@ impl Search<'_> {
                 score,
                 elsewhere,
                 ruling,
+                extremes: Vec::new(),
             }
         });
         let finalists = finalists.collect();
@@ -170,7 +174,7 @@ pub(super) fn scores(reader: Reader<'_>, totals: &[Totals], worlds: u32) -> Vec<
 
 /// How likely chance alone shows this: a better objective or, where the base misses conditions,
 /// each of those met.
-fn p(score: &Score, base: &Score, base_fails: bool) -> f64 {
+pub(super) fn p(score: &Score, base: &Score, base_fails: bool) -> f64 {
     if !base_fails {
         return score.gain_over(base).as_ref().map_or(1.0, p_value);
     }
@@ -184,7 +188,7 @@ fn p(score: &Score, base: &Score, base_fails: bool) -> f64 {
 }
 
 /// The one-sided 95 % bound lies below zero.
-fn is_below_zero(gain: &Jackknife) -> bool {
+pub(super) fn is_below_zero(gain: &Jackknife) -> bool {
     gain.value + one_sided_95(gain.degrees()) * gain.standard_error() < 0.0
 }
 

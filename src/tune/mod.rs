@@ -3,8 +3,9 @@
 //!
 //! 1. Variants over the whole space are raced in the same worlds at set looks, then variants near the
 //!    best of them, twice, in ever smaller steps (`rounds`).
-//! 2. The best loses the changes that buy nothing (`plain`); at most five are frozen, and held once against the base in worlds that nothing was chosen by
-//!    (`confirm`).
+//! 2. The best loses the changes that buy nothing (`plain`); at most five are frozen, and held once
+//!    against the base in worlds that nothing was chosen by (`confirm`); those that are confirmed are
+//!    also run where no failure sticks and where all do (`extremes`).
 //! 3. What each change buys, what each field does, and what is traded against what is measured in
 //!    those worlds too (`evidence`).
 //!
@@ -13,6 +14,7 @@
 
 mod confirm;
 mod evidence;
+mod extremes;
 mod goal;
 mod near;
 mod plain;
@@ -32,6 +34,7 @@ use crate::stats::Jackknife;
 
 pub use confirm::{Finalist, HeldOut, Ruling};
 pub use evidence::{Change, Compared, Evidence, FrontPoint, Moved, Setting};
+pub use extremes::{AtExtreme, Holds};
 pub use goal::{Direction, Goal};
 pub use report::{OverTime, TuneReport};
 pub use rounds::{Fate, Look, Round};

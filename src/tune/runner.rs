@@ -25,6 +25,7 @@ pub(super) struct Stream<'a> {
     pub(super) scenarios: &'a [Scenario],
     pub(super) seed: u64,
     pub(super) resample: bool,
+    pub(super) stickiness: Stickiness,
 }
 
 /// Why runs ended before they were complete.
@@ -148,8 +149,8 @@ impl<'a> Runner<'a> {
 }
 
 fn build(stream: Stream<'_>, scenario: &Scenario, world: u32) -> Result<World, InputError> {
-    let Stream { seed, resample, .. } = stream;
-    let options = WorldOptions { seed, world, resample, stickiness: Stickiness::Declared };
+    let Stream { seed, resample, stickiness, .. } = stream;
+    let options = WorldOptions { seed, world, resample, stickiness };
     World::build(scenario, options)
         .map_err(|error| InputError::new(&scenario.source.name, error.to_string()))
 }

@@ -17,6 +17,7 @@ use crate::scenario::Scenario;
 use crate::simulation::Simulation;
 use crate::space::{Method, Plan, Sampling, Tally};
 use crate::stats::{MIN_EXCEEDANCES, Note};
+use crate::world::Stickiness;
 
 /// Races near the best: how far from them, in coordinates from 0 to 1.
 const RADII: [(&str, f64); 2] = [("near the best", 0.2), ("nearer", 0.07)];
@@ -94,14 +95,14 @@ impl<'a> Search<'a> {
                 return Ok(self.tuning(Answer::None(Reason::Interrupted(best))));
             }
         }
-        let confirmed = match self.confirm(&frozen) {
+        let mut confirmed = match self.confirm(&frozen) {
             Ok(confirmed) => confirmed,
             Err(Halt::Input(error)) => return Err(error.into()),
             Err(Halt::Interrupted) => {
                 return Ok(self.tuning(Answer::None(Reason::Interrupted(best))));
             }
         };
-        let explained = self.explain(&confirmed);
+        let explained = self.at_extremes(&mut confirmed).and_then(|()| self.explain(&confirmed));
         let mut tuning = self.tuning(confirmed.answer());
         tuning.base_held_out = Some(confirmed.base);
         tuning.finalists = confirmed.finalists;
@@ -327,13 +328,14 @@ impl<'a> Search<'a> {
     pub(super) fn tuning_worlds(&self) -> Stream<'a> {
         let options = self.task.options;
         let resample = !options.as_published;
-        Stream { scenarios: self.task.scenarios, seed: options.seed, resample }
+        let stickiness = Stickiness::Declared;
+        Stream { scenarios: self.task.scenarios, seed: options.seed, resample, stickiness }
     }
 
     /// Worlds that nothing is chosen by, of these scenarios.
     pub(super) fn held_out_worlds(&self, scenarios: &'a [Scenario]) -> Stream<'a> {
         let seed = held_out_seed(self.task.options.seed);
-        Stream { scenarios, seed, resample: true }
+        Stream { scenarios, seed, resample: true, stickiness: Stickiness::Declared }
     }
 }
 

@@ -6,6 +6,7 @@ mod lab;
 mod outputs;
 
 mod documents;
+mod extremes;
 mod noise;
 mod optimum;
 mod program;

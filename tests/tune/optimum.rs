@@ -182,6 +182,10 @@ fn a_base_that_nothing_beats_is_left_in_place() {
 /// Asks for an end after so many runs.
 struct EndsAfter(usize, AtomicUsize);
 
+pub(crate) fn ends_after(runs: usize) -> impl Observer {
+    EndsAfter(runs, AtomicUsize::new(0))
+}
+
 impl Observer for EndsAfter {
     fn done(&self, runs: usize, _: usize) {
         self.1.store(runs, Ordering::Relaxed);
@@ -201,10 +205,10 @@ fn an_interrupt_ends_at_the_last_barrier() {
     let options = options(1, 8);
     let task = Task { scenarios: &scenarios, hold_out: &[], space: &space, goal: &goal, options };
     // Ten runs are the base's; sixty more bring six variants to the first look.
-    let tuning = tune(&task, &EndsAfter(75, AtomicUsize::new(0))).unwrap();
+    let tuning = tune(&task, &ends_after(75)).unwrap();
     let Answer::None(Reason::Interrupted(best)) = tuning.answer else { panic!() };
     assert!(tuning.interrupted);
     assert_eq!(tuning.rounds[0].looks.len(), 1, "one look was complete");
     assert_eq!(tuning.entrants[best].variant.policy.attempts.max, 4, "fewest attempts");
-    assert!(tune(&task, &EndsAfter(5, AtomicUsize::new(0))).is_err(), "nothing is known yet");
+    assert!(tune(&task, &ends_after(5)).is_err(), "nothing is known yet");
 }

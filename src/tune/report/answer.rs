@@ -39,8 +39,13 @@ impl TuneReport<'_> {
                  worlds, and {conditions} held there."
             ),
         }];
+        let (holds, at_extremes) = self.at_extremes(finalist);
+        // What takes from the answer stands next to it.
+        let (first, last) = if holds { (None, at_extremes) } else { (at_extremes, None) };
+        lines.extend(first);
         lines.extend(self.optimism(finalist));
         lines.extend(self.elsewhere(finalist));
+        lines.extend(last);
         lines
     }
 
@@ -188,7 +193,7 @@ impl TuneReport<'_> {
         missed.map(|check| self.value_of(check)).collect()
     }
 
-    fn value_of(&self, check: &crate::tune::Check) -> String {
+    pub(super) fn value_of(&self, check: &crate::tune::Check) -> String {
         let gate = &self.task.goal.constraints[check.constraint];
         let dimension = self.measure(&gate.measure).map(|measure| measure.dimension);
         let value = check.result.measured.zip(dimension);

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::TuneReport;
 use super::text::is_clear;
+use super::{TuneReport, extremes};
 use crate::experiment::policy_hash;
 use crate::report::rounded;
 use crate::report::{FORMAT, VERSION};
@@ -114,6 +114,7 @@ fn finalist(report: &TuneReport<'_>, finalist: &Finalist) -> Value {
             Ruling::ConditionsNotHeld => "conditions_not_held",
             Ruling::WorseElsewhere => "worse_elsewhere",
         },
+        "stickiness": extremes::json(report, finalist),
     })
 }
 
@@ -166,7 +167,7 @@ fn moved(report: &TuneReport<'_>, moved: &Moved) -> Value {
 }
 
 /// A change of the objective.
-fn change(report: &TuneReport<'_>, gain: Gain) -> Value {
+pub(super) fn change(report: &TuneReport<'_>, gain: Gain) -> Value {
     let paired = report.change(gain);
     let mut object = interval(paired.difference.unwrap_or_default(), gain.half_width);
     object["clear"] = json!(is_clear(&paired));
@@ -180,7 +181,7 @@ fn interval(value: f64, half_width: f64) -> Value {
 }
 
 /// Objective and conditions of a policy.
-fn standing(report: &TuneReport<'_>, score: &Score) -> Value {
+pub(super) fn standing(report: &TuneReport<'_>, score: &Score) -> Value {
     let checks = score.checks.iter().map(|check| {
         json!({
             "condition": report.task.goal.constraints[check.constraint].to_string(),

@@ -2,6 +2,7 @@
 
 mod answer;
 mod charts;
+mod extremes;
 mod json;
 mod page;
 mod policy_file;

@@ -1,6 +1,6 @@
 //! What a search found as a document: the answer, what each change buys, and what it rests on.
 
-use super::{TuneReport, tables, text};
+use super::{TuneReport, extremes, tables, text};
 use crate::experiment::policy_hash;
 use crate::page::{Axis, Block, Dot, KeyFigure, Origin, Page, Scatter, Section, Tone};
 use crate::report::{VERSION, amount, axis, drawn};
@@ -17,13 +17,15 @@ pub(super) fn of(report: &TuneReport<'_>, command: &str) -> Page {
     let mut legend = vec![format!("{base} (base)"), "other variants".to_owned()];
     legend.extend(report.tuning.policy().map(|policy| policy.name));
     let answer = report.answer();
+    // On the first screen, with what takes from it.
+    let (first, rest) = answer.split_at(if report.is_qualified() { 2 } else { 1 });
     Page {
         kind: "tuning".into(),
         title: format!("`{base}` tuned to {} {}", verb(report), report.task.goal.measure),
         asked: asked(report),
-        answer: answer[0].clone(),
+        answer: first.join(" "),
         figures: figures(report),
-        belief: belief(report, &answer[1..]),
+        belief: belief(report, rest),
         legend,
         sections: body(report),
         origin: origin(report, command),
@@ -151,8 +153,11 @@ fn body(report: &TuneReport<'_>) -> Vec<Section> {
     }
     if !tuning.finalists.is_empty() {
         let caption = "Where they were chosen, and once in held-out worlds";
-        let table = tables::finalists(report).table(caption);
-        all.push(Section::new("Finalists", vec![Block::Table(table)]));
+        let mut blocks = vec![Block::Table(tables::finalists(report).table(caption))];
+        blocks.extend(
+            extremes::titled(report).map(|(title, table)| Block::Table(table.table(&title))),
+        );
+        all.push(Section::new("Finalists", blocks));
     }
     all.extend(front(report));
     if let Some(evidence) = &tuning.evidence {

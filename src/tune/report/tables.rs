@@ -80,7 +80,7 @@ fn shown(value: &str) -> String {
 }
 
 /// What of the conditions is not met.
-fn conditions(report: &TuneReport<'_>, score: &Score) -> String {
+pub(super) fn conditions(report: &TuneReport<'_>, score: &Score) -> String {
     if report.task.goal.constraints.is_empty() {
         return "–".into();
     }

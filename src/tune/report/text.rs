@@ -1,7 +1,7 @@
 //! The answer first, then finalists, what each change buys, what each field does, the front, and
 //! where the budget went.
 
-use super::{TuneReport, tables};
+use super::{TuneReport, extremes, tables};
 use crate::experiment::policy_hash;
 use crate::report::{VERSION, section, short_hash};
 use crate::stats::{Paired, Verdict};
@@ -13,6 +13,9 @@ pub(super) fn render(report: &TuneReport<'_>) -> String {
     let mut sections = vec![report.answer().join("\n") + "\n", head(report)];
     if !tuning.finalists.is_empty() {
         sections.push(section("Finalists, in held-out worlds", &tables::finalists(report).text()));
+    }
+    if let Some((title, table)) = extremes::titled(report) {
+        sections.push(section(&title, &table.text()));
     }
     if let Some(evidence) = &tuning.evidence {
         let worlds = evidence.worlds;
