@@ -81,6 +81,7 @@ fn attempt(all: &Explanation, row: &AttemptRow) -> Value {
         "waited_s": seconds(row.waited),
         "sent_s": since(row.sent),
         "headers_s": row.headers.map(since),
+        "first_chunk_s": row.first_chunk.map(since),
         "first_output_s": row.first_output.map(since),
         "ended_s": since(row.ended),
         "sent": row.was_sent,

@@ -189,6 +189,7 @@ fn about(event: &Event) -> Option<RequestRef> {
         | Event::LookedUp { request, .. }
         | Event::Cancelled(request) => Some(*request),
         Event::Headers(attempt)
+        | Event::FirstChunk(attempt)
         | Event::FirstOutput(attempt)
         | Event::NotSent(attempt)
         | Event::Progress { attempt, .. }

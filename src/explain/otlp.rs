@@ -151,8 +151,11 @@ fn attempt(all: &Explanation, told: &Told, row: &AttemptRow) -> Value {
     }
     let failure = row.failure.map(|class| class.name());
     attributes.extend(failure.map(|class| text("error.type", class)));
-    let milestones =
-        [("windtunnel.headers", row.headers), ("windtunnel.first_output", row.first_output)];
+    let milestones = [
+        ("windtunnel.headers", row.headers),
+        ("windtunnel.first_chunk", row.first_chunk),
+        ("windtunnel.first_output", row.first_output),
+    ];
     let events: Vec<Value> = milestones
         .into_iter()
         .filter_map(|(name, at)| Some(json!({ "timeUnixNano": nanos(at?), "name": name })))

@@ -95,6 +95,8 @@ pub(super) fn estimate(
     let latency = Latency {
         source: SOURCE.into(),
         headers: quantiles(&plain(&headers), 1).unwrap_or(first_token.clone()),
+        // No log says when a chunk came that said nothing.
+        chunk_after_headers: None,
         first_token,
         prompt_tokens: Tokens::at_most(prompt),
         per_prompt_token: Duration::from_micros(per_token),

@@ -89,6 +89,7 @@ impl Refit {
             let table = "quantiles that were estimated ascend";
             target.latency = LatencyModel {
                 headers: latency.headers.dist().expect(table),
+                chunk: None,
                 first_token: latency.first_token.dist().expect(table),
                 prompt_tokens: latency.prompt_tokens.get(),
                 per_prompt_token: latency.per_prompt_token,

@@ -65,6 +65,7 @@ const VACANT: Attempt = Attempt {
     silent_since: None,
     plan: Plan {
         headers: 0,
+        chunk: 0,
         output: 0,
         pace: 0,
         end: 0,
@@ -85,7 +86,9 @@ pub(super) enum Stage {
     Queued,
     /// In work, no headers yet.
     ToHeaders,
-    /// In work, headers sent, no output yet.
+    /// In work, a first chunk without content comes next.
+    ToChunk,
+    /// In work, headers sent, and perhaps a chunk, no output yet.
     ToOutput,
     /// In work, will call a tool next.
     ToTool,
@@ -102,7 +105,12 @@ impl Stage {
     pub(super) fn in_work(self) -> bool {
         matches!(
             self,
-            Stage::ToHeaders | Stage::ToOutput | Stage::ToTool | Stage::ToSilence | Stage::ToEnd
+            Stage::ToHeaders
+                | Stage::ToChunk
+                | Stage::ToOutput
+                | Stage::ToTool
+                | Stage::ToSilence
+                | Stage::ToEnd
         )
     }
 }
@@ -113,6 +121,9 @@ impl Stage {
 pub(super) struct Plan {
     /// Work to headers; zero where nobody waits for them.
     pub(super) headers: u64,
+    /// One more than the work to a first chunk without content; zero where there is none, or nobody waits
+    /// for it.
+    pub(super) chunk: u64,
     /// Work to the first output.
     pub(super) output: u64,
     /// Work per output token after the first.
@@ -171,7 +182,7 @@ impl Attempt {
     /// The stage after this one, of an attempt in work or about to be.
     #[inline]
     pub(super) fn next_stage(&self) -> Stage {
-        if let (Fate::Answers(_), 0) = (self.plan.fate, self.plan.tool) {
+        if let (Fate::Answers(_), 0) = (self.plan.fate, self.plan.tool | self.plan.chunk) {
             // By far the commonest course.
             return match self.stage {
                 Stage::Queued if self.shows_headers => Stage::ToHeaders,
@@ -195,8 +206,15 @@ impl Attempt {
         let calls_after = tool > 0 && !calls_before;
         match self.stage {
             Stage::Queued if self.shows_headers => Stage::ToHeaders,
-            Stage::Queued | Stage::ToHeaders if self.streamed && !before_output => Stage::ToOutput,
-            Stage::Queued | Stage::ToHeaders | Stage::ToOutput if calls_before => Stage::ToTool,
+            Stage::Queued | Stage::ToHeaders if self.plan.chunk > 0 => Stage::ToChunk,
+            Stage::Queued | Stage::ToHeaders | Stage::ToChunk
+                if self.streamed && !before_output =>
+            {
+                Stage::ToOutput
+            }
+            Stage::Queued | Stage::ToHeaders | Stage::ToChunk | Stage::ToOutput if calls_before => {
+                Stage::ToTool
+            }
             Stage::ToOutput if silence.is_some() => Stage::ToSilence,
             Stage::ToTool if calls_before && silence.is_some() => Stage::ToSilence,
             Stage::ToSilence if calls_after => Stage::ToTool,
@@ -209,6 +227,7 @@ impl Attempt {
     pub(super) fn milestone(&self) -> u64 {
         match (self.stage, self.plan.fate) {
             (Stage::ToHeaders, _) => self.plan.headers,
+            (Stage::ToChunk, _) => self.plan.chunk - 1,
             (Stage::ToOutput, _) => self.plan.output,
             (Stage::ToTool, _) => self.plan.tool,
             (Stage::ToSilence, Fate::FallsSilent(after)) => after,
@@ -260,7 +279,7 @@ impl Attempt {
     /// as there when work begins.
     pub(super) fn phase(&self) -> Phase {
         match self.stage {
-            Stage::ToOutput => Phase::BeforeOutput,
+            Stage::ToChunk | Stage::ToOutput => Phase::BeforeOutput,
             Stage::ToEnd if self.streamed => match self.plan.fate {
                 Fate::Fails(Fall { phase: Phase::BeforeOutput, .. }) => Phase::BeforeOutput,
                 _ => Phase::AfterOutput,

@@ -77,8 +77,14 @@ fn works(model: &TargetModel, order: &Order<'_>, ask: Ask, plan: &mut Plan) {
     let luck = Try { request: order.request.key, target: model.hash, nth: order.nth_on_target };
     let tokens = tokens(model, order);
     // What the cache remembers takes no work.
-    let times = model.latency.times(luck, ask.input - ask.cached, tokens, order.shows_headers());
+    let shows_chunk = order.shows_chunk(model);
+    let seen = shows_chunk || order.shows_headers();
+    let times = model.latency.times(luck, ask.input - ask.cached, tokens, seen);
     plan.headers = times.headers * FULL_SPEED;
+    plan.chunk = match shows_chunk {
+        true => model.latency.chunk(luck, &times).map_or(0, |at| at * FULL_SPEED + 1),
+        false => 0,
+    };
     plan.output = times.output * FULL_SPEED;
     plan.pace = times.pace * FULL_SPEED;
     plan.end = times.end * FULL_SPEED;
@@ -248,6 +254,7 @@ impl Plan {
         };
         Plan {
             headers: slow(self.headers),
+            chunk: self.chunk.checked_sub(1).map_or(0, |work| slow(work) + 1),
             output: slow(self.output),
             pace: slow(self.pace),
             end: slow(self.end),

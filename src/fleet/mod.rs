@@ -43,7 +43,7 @@ use site::Site;
 
 use crate::draw::Key;
 use crate::queue::EventKey;
-use crate::scenario::{AbortRule, Scenario};
+use crate::scenario::{AbortRule, Scenario, TargetModel};
 use crate::weather::{Edge, Weather};
 use crate::world::{World, WorldRequest};
 
@@ -78,6 +78,8 @@ pub struct Order<'a> {
     pub streamed: bool,
     /// Whether it matters to the gateway when headers of a stream come.
     pub headers_matter: bool,
+    /// Whether it matters to the gateway when a first chunk without content comes.
+    pub chunk_matters: bool,
     /// Tokens at the start of its prompt that its session's request before had, too.
     pub prefix: u32,
     /// How far into its output it calls a tool that writes; `None` where it calls none.
@@ -90,6 +92,11 @@ impl Order<'_> {
     /// Whether the coming of its headers is a milestone.
     fn shows_headers(&self) -> bool {
         self.streamed && self.headers_matter
+    }
+
+    /// Whether the coming of its first chunk is one at this target.
+    fn shows_chunk(&self, model: &TargetModel) -> bool {
+        self.chunk_matters && self.streamed && model.latency.chunk.is_some()
     }
 }
 
@@ -328,6 +335,7 @@ impl Fleet {
                 return notice;
             }
             Stage::ToHeaders => Some(NoticeKind::Headers),
+            Stage::ToChunk => Some(NoticeKind::FirstChunk),
             Stage::ToOutput => Some(NoticeKind::FirstOutput),
             Stage::ToTool => Some(NoticeKind::CallsTool(attempt.key)),
             _ => {

@@ -23,6 +23,8 @@ pub struct Notice {
 pub enum NoticeKind {
     /// Response headers (of streams only).
     Headers,
+    /// A first chunk without content (of streams only).
+    FirstChunk,
     /// The first output (of streams only).
     FirstOutput,
     /// It calls the tool of the request with this key. Comes also of an attempt that was given up

@@ -41,6 +41,8 @@ pub struct AttemptRow {
     pub sent: Instant,
     /// When headers came.
     pub headers: Option<Instant>,
+    /// When a first chunk without content came.
+    pub first_chunk: Option<Instant>,
     /// When the first output came.
     pub first_output: Option<Instant>,
     /// When it ended.

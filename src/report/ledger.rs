@@ -80,6 +80,9 @@ pub const LEDGER_DISCLOSURE_COLUMNS: [&str; 1] = ["request_disclosed"];
 /// A column after those, where a class has a tool that writes.
 pub const LEDGER_TOOL_COLUMNS: [&str; 2] = ["request_record", "request_advice"];
 
+/// A column after those, where streams of some target begin with a chunk without content.
+pub const LEDGER_CHUNK_COLUMNS: [&str; 1] = ["first_chunk_s"];
+
 /// Writes the ledger of an experiment, run after run, in the order of worlds and policies.
 pub struct Ledger<W> {
     format: RowFormat,
@@ -89,6 +92,7 @@ pub struct Ledger<W> {
     tenants: Vec<String>,
     discloses: bool,
     tooled: bool,
+    chunked: bool,
     columns: Vec<&'static str>,
     layered: bool,
     turns: Turns<W>,
@@ -132,6 +136,10 @@ impl<W: Write + Send> Ledger<W> {
         if tooled {
             columns.extend(LEDGER_TOOL_COLUMNS);
         }
+        let chunked = scenario.has_chunks();
+        if chunked {
+            columns.extend(LEDGER_CHUNK_COLUMNS);
+        }
         out.write_all(format.header(&columns).as_bytes())?;
         let facts = scenario.topology.targets.iter().map(|target| &target.contract);
         let places = scenario.targets.iter().zip(facts).map(|(target, contract)| Place {
@@ -150,6 +158,7 @@ impl<W: Write + Send> Ledger<W> {
             tenants: scenario.tenants.iter().map(|tenant| tenant.name.clone()).collect(),
             discloses: scenario.discloses(),
             tooled,
+            chunked,
             columns,
             layered,
             turns: Turns::new(out, folder),
@@ -177,6 +186,7 @@ impl<W: Write + Send> Recorder for Ledger<W> {
             tenants: self.tenants.clone(),
             discloses: self.discloses,
             tooled: self.tooled,
+            chunked: self.chunked,
             layered: self.layered,
             open: BTreeMap::new(),
             resent: BTreeMap::new(),
@@ -201,6 +211,7 @@ pub struct LedgerSink {
     tenants: Vec<String>,
     discloses: bool,
     tooled: bool,
+    chunked: bool,
     layered: bool,
     /// Attempts of requests not closed yet, by request.
     open: BTreeMap<u64, Vec<AttemptRow>>,
@@ -302,6 +313,10 @@ impl LedgerSink {
         if self.tooled {
             lines.optional_text(request.record.map(Execution::name));
             lines.text(request.result.advice.name());
+        }
+        if self.chunked {
+            let first = attempt.and_then(|(row, _)| row.first_chunk);
+            lines.optional_seconds(first.map(|at| at.as_micros()));
         }
         lines.end();
     }

@@ -158,6 +158,7 @@ fn the_columns_are_documented() {
         .chain(&LEDGER_TENANT_COLUMNS)
         .chain(&LEDGER_DISCLOSURE_COLUMNS)
         .chain(&LEDGER_TOOL_COLUMNS)
+        .chain(&LEDGER_CHUNK_COLUMNS)
         .chain(&TIMELINE_COLUMNS)
     {
         assert!(documented.contains(&format!("`{column}`")), "{column} is not in docs/output.md");

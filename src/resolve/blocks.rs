@@ -42,6 +42,11 @@ pub(super) fn price(price: &Pricing, at: &Place<'_>) -> Result<Price, InputError
 pub(super) fn latency(latency: &Latency, at: &Place<'_>) -> Result<LatencyModel, InputError> {
     let model = LatencyModel {
         headers: dist(&latency.headers, &at.key("headers"))?,
+        chunk: latency
+            .chunk_after_headers
+            .as_ref()
+            .map(|after| dist(after, &at.key("chunk_after_headers")))
+            .transpose()?,
         first_token: dist(&latency.first_token, &at.key("first_token"))?,
         prompt_tokens: latency.prompt_tokens.get(),
         per_prompt_token: latency.per_prompt_token,

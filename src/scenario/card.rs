@@ -123,6 +123,10 @@ pub struct Latency {
     pub source: String,
     /// From sending to response headers; never later than the first token.
     pub headers: DistSpec<Duration>,
+    /// From the headers of a stream to a first chunk without content, such as the one that names the
+    /// role; never later than the first token. Where absent, the first chunk is the first token.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chunk_after_headers: Option<DistSpec<Duration>>,
     /// From sending to the first token, for a prompt of `prompt_tokens`.
     pub first_token: DistSpec<Duration>,
     /// The prompt length `first_token` was measured at.

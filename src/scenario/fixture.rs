@@ -85,6 +85,7 @@ fn plain_target(name: &str) -> TargetModel {
         bill_cancelled: Billing::Consumed,
         latency: LatencyModel {
             headers: constant(100e3),
+            chunk: None,
             first_token: constant(200e3),
             prompt_tokens: 0,
             per_prompt_token: Duration::ZERO,

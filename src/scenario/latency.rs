@@ -33,8 +33,18 @@ pub struct Times {
 
 impl LatencyModel {
     /// Its distributions.
-    pub(crate) fn dists_mut(&mut self) -> [&mut Dist; 4] {
-        [&mut self.headers, &mut self.first_token, &mut self.per_output_token, &mut self.failure]
+    pub(crate) fn dists_mut(&mut self) -> impl Iterator<Item = &mut Dist> {
+        let LatencyModel { headers, chunk, first_token, per_output_token, failure, .. } = self;
+        [headers, first_token, per_output_token, failure].into_iter().chain(chunk)
+    }
+
+    /// From the start to a first chunk without content, of an answer with these times, which has its
+    /// headers; `None` where it comes with the first token.
+    pub(crate) fn chunk(&self, luck: Try, times: &Times) -> Option<u64> {
+        let draw = || luck.request.draw2(Purpose::HeadersLatency, luck.target, luck.nth).1;
+        let after = self.chunk.as_ref()?.value(draw);
+        let at = times.headers.saturating_add(after);
+        (at < times.output).then_some(at)
     }
 
     /// The times of an answer of so many output tokens to a prompt of so many input tokens; the

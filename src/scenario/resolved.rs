@@ -49,6 +49,11 @@ impl Scenario {
         self.classes.iter().any(|class| class.tool.is_some())
     }
 
+    /// Whether streams of some target begin with a chunk without content.
+    pub fn has_chunks(&self) -> bool {
+        self.targets.iter().any(|target| target.latency.chunk.is_some())
+    }
+
     /// Whether an application is told where another model answers than the one asked for.
     pub fn discloses(&self) -> bool {
         self.topology.classes.iter().any(|class| class.needs.disclose_substitutes)
@@ -109,6 +114,8 @@ pub struct TargetModel {
 pub struct LatencyModel {
     /// To headers.
     pub headers: Dist,
+    /// From there to a first chunk without content, where streams have one.
+    pub chunk: Option<Dist>,
     /// To the first token, at `prompt_tokens`.
     pub first_token: Dist,
     /// The prompt length `first_token` was measured at.

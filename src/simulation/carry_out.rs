@@ -170,6 +170,7 @@ impl Simulation<'_> {
             nth_on_target,
             streamed: open.request.marks.has(Marks::STREAMED),
             headers_matter: self.headers_matter,
+            chunk_matters: self.chunk_matters,
             prefix,
             tool_at,
             deadline: now + send.timeout,

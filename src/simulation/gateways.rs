@@ -285,6 +285,7 @@ fn subject(event: &mut Event) -> Option<&mut RequestRef> {
         | Event::LookedUp { request, .. }
         | Event::Cancelled(request) => return Some(request),
         Event::Headers(attempt)
+        | Event::FirstChunk(attempt)
         | Event::FirstOutput(attempt)
         | Event::NotSent(attempt)
         | Event::Progress { attempt, .. }

@@ -381,9 +381,13 @@ impl Simulation<'_> {
                 open.row.headers = Some(now);
                 self.tell(now, Event::Headers(attempt), world, sink);
             }
+            NoticeKind::FirstChunk => {
+                open.row.first_chunk = Some(now);
+                self.tell(now, Event::FirstChunk(attempt), world, sink);
+            }
             NoticeKind::FirstOutput => {
                 open.row.first_output = Some(now);
-                // Headers that were passed on before are no output.
+                // Headers, or a chunk without content, that were passed on before are no output.
                 if let Some(released) = &mut open.released {
                     *released = now;
                 }

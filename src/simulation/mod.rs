@@ -78,6 +78,9 @@ pub struct Simulation<'s> {
     waits_for_headers: bool,
     /// The same, or rows are kept, which say when headers came.
     headers_matter: bool,
+    waits_for_chunk: bool,
+    /// The same, or rows are kept, which say when a first chunk came.
+    chunk_matters: bool,
     /// Whether times enter their histograms.
     keeps_times: bool,
 }
@@ -151,6 +154,8 @@ impl<'s> Simulation<'s> {
             watches_idle: policies.iter().any(|policy| policy.timeouts.idle_stream.is_some()),
             waits_for_headers: policies.iter().any(|policy| waits_for_headers(scenario, policy)),
             headers_matter: true,
+            waits_for_chunk: policies.iter().any(|policy| policy.heeds_first_chunk()),
+            chunk_matters: true,
             keeps_times: true,
             fleet: Fleet::new(scenario),
             queue: EventQueue::with_capacity(0),
@@ -196,6 +201,7 @@ impl<'s> Simulation<'s> {
     pub fn run<S: Sink>(&mut self, world: &World, sink: &mut S) -> RunTotals {
         self.reset(world);
         self.headers_matter = self.waits_for_headers || S::KEEPS_ROWS;
+        self.chunk_matters = self.waits_for_chunk || S::KEEPS_ROWS;
         let (mut arrivals, mut edges) = (0, 0);
         let mut arrival = arrival_key(world, arrivals);
         let mut edge = edge_key(world, edges);

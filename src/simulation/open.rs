@@ -237,6 +237,7 @@ impl Open {
                 retry_after: send.retry_after,
                 arrived: self.request.at,
                 headers: None,
+                first_chunk: None,
                 first_output: None,
                 ended: now,
                 cancelled: false,
@@ -297,6 +298,7 @@ const NO_ROW: AttemptRow = AttemptRow {
     arrived: Instant::ZERO,
     sent: Instant::ZERO,
     headers: None,
+    first_chunk: None,
     first_output: None,
     ended: Instant::ZERO,
     cancelled: false,
@@ -321,7 +323,7 @@ pub(super) struct End {
 
 impl AttemptRow {
     fn phase_now(&self) -> Phase {
-        match (self.headers, self.first_output) {
+        match (self.headers.or(self.first_chunk), self.first_output) {
             (_, Some(_)) => Phase::AfterOutput,
             (Some(_), None) => Phase::BeforeOutput,
             (None, None) => Phase::BeforeHeaders,

@@ -158,6 +158,7 @@ impl Simulation<'_> {
             nth_on_target: self.layers.count(slot, open.row.hidden_calls, nth),
             streamed: open.request.marks.has(Marks::STREAMED),
             headers_matter: self.headers_matter,
+            chunk_matters: self.chunk_matters,
             prefix,
             tool_at,
             deadline: self.proxies.of(attempt).until,

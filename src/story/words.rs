@@ -30,6 +30,9 @@ impl Names {
                 text
             }
             Event::Headers(attempt) => format!("headers of attempt {}", attempt.number),
+            Event::FirstChunk(attempt) => {
+                format!("first chunk of attempt {}, without content", attempt.number)
+            }
             Event::FirstOutput(attempt) => format!("first output of attempt {}", attempt.number),
             Event::Progress { attempt, .. } => format!("more output of attempt {}", attempt.number),
             Event::Ended { attempt, answer, .. } => {

@@ -32,6 +32,7 @@ pub(super) enum Pace {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum What {
     Headers,
+    FirstChunk,
     FirstOutput,
     Progress,
     Ends(Answer),
@@ -172,6 +173,9 @@ fn endings(policy: &Policy) -> Vec<What> {
         What::Ends(Answer::Invalid),
     ];
     all.extend(RECORDS.map(What::Reconciled));
+    if policy.heeds_first_chunk() {
+        all.push(What::FirstChunk);
+    }
     if policy.replicas.shares() {
         let told =
             [Told::Failure, Told::Cooling, Told::Isolated, Told::FirstAttempt, Told::Recovery];
@@ -277,6 +281,9 @@ fn happening(
     let mut first = None;
     let event = match what {
         What::Headers if come == Phase::BeforeHeaders => Event::Headers(attempt),
+        What::FirstChunk if seen_as_it_comes && come != Phase::AfterOutput => {
+            Event::FirstChunk(attempt)
+        }
         What::FirstOutput if seen_as_it_comes && come != Phase::AfterOutput => {
             Event::FirstOutput(attempt)
         }

@@ -47,6 +47,7 @@ pub(crate) fn target(name: &str, slots: u32, service: &Shape) -> TargetModel {
         bill_cancelled: Billing::Consumed,
         latency: LatencyModel {
             headers: constant(0),
+            chunk: None,
             first_token: Dist::new(service).expect("a service time"),
             prompt_tokens: 100,
             per_prompt_token: Duration::ZERO,
@@ -213,6 +214,7 @@ pub(crate) struct Seen {
     pub(crate) sent: Instant,
     pub(crate) handle: FleetRef,
     pub(crate) headers: Option<Instant>,
+    pub(crate) first_chunk: Option<Instant>,
     pub(crate) first_output: Option<Instant>,
     pub(crate) last: Option<(Instant, NoticeKind)>,
     pub(crate) aborted: Option<(Instant, Bill)>,
@@ -315,6 +317,7 @@ impl<'a> Run<'a> {
             nth_on_target: u32::from(again),
             streamed: request.marks.has(Marks::STREAMED),
             headers_matter: true,
+            chunk_matters: true,
             prefix: 0,
             tool_at: None,
             deadline: request.at + request.patience,
@@ -324,6 +327,7 @@ impl<'a> Run<'a> {
             sent: request.at,
             handle,
             headers: None,
+            first_chunk: None,
             first_output: None,
             last: None,
             aborted: None,
@@ -346,6 +350,7 @@ impl<'a> Run<'a> {
             assert!(seen.last.is_none() && seen.aborted.is_none(), "no word after the last");
             match notice.kind {
                 NoticeKind::Headers => seen.headers = Some(now),
+                NoticeKind::FirstChunk => seen.first_chunk = Some(now),
                 NoticeKind::FirstOutput => seen.first_output = Some(now),
                 kind => seen.last = Some((now, kind)),
             }

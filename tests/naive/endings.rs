@@ -19,7 +19,7 @@ impl Naive<'_> {
         let (_, milestone) = sent.ahead.remove(0);
         let seen = !sent.unseen;
         match milestone {
-            Milestone::Headers => sent.phase = Phase::BeforeOutput,
+            Milestone::Headers | Milestone::Chunk => sent.phase = Phase::BeforeOutput,
             Milestone::Output => sent.phase = Phase::AfterOutput,
             Milestone::Silence => sent.silent_since = Some(last_token(sent, now, speed)),
             Milestone::End => {

@@ -11,6 +11,8 @@ use windtunnel_policy::{Duration, Instant, Share};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
     pub(crate) headers: u128,
+    /// Where a chunk without content comes before the output.
+    pub(crate) chunk: Option<u128>,
     pub(crate) output: u128,
     pub(crate) pace: u128,
     pub(crate) end: u128,
@@ -66,7 +68,8 @@ impl Plan {
             fate => fate,
         };
         let (headers, output) = (slow(self.headers), slow(self.output));
-        Plan { headers, output, pace: slow(self.pace), end: slow(self.end), fate, ..self }
+        let chunk = self.chunk.map(slow);
+        Plan { headers, chunk, output, pace: slow(self.pace), end: slow(self.end), fate, ..self }
     }
 
     pub(crate) fn bill(&self, billing: Billing, used: Usage, input: u32) -> Usage {
@@ -89,7 +92,7 @@ pub(crate) fn healthy(model: &TargetModel, request: &WorldRequest, nth: u32) -> 
     let latency = &model.latency;
     let (to_first, to_others) = request.key.draw2(Purpose::FirstToken, model.hash, nth);
     let stated = latency.first_token.sample(to_first);
-    let to_headers = request.key.draw(Purpose::HeadersLatency, model.hash, nth);
+    let (to_headers, to_chunk) = request.key.draw2(Purpose::HeadersLatency, model.hash, nth);
     let headers = latency.headers.sample(to_headers).min(stated);
     let longer = i128::from(request.input) - i128::from(latency.prompt_tokens);
     let prompt = longer * i128::from(latency.per_prompt_token.as_micros());
@@ -99,8 +102,10 @@ pub(crate) fn healthy(model: &TargetModel, request: &WorldRequest, nth: u32) -> 
     let end = output + pace * u128::from(tokens.max(1) - 1);
     let fate = Fate::Answer { answer: Answer::Valid, contract_ok: true, task_done: true };
     let work = |micros: u128| micros * 1_000_000;
+    let chunk = latency.chunk.as_ref().map(|after| u128::from(headers + after.sample(to_chunk)));
+    let chunk = chunk.filter(|at| *at < output).map(work);
     let (output, pace, end) = (work(output), work(pace), work(end));
-    Plan { headers: work(headers.into()), output, pace, end, tokens, fate }
+    Plan { headers: work(headers.into()), chunk, output, pace, end, tokens, fate }
 }
 
 /// The fate of an attempt that no limit refuses.

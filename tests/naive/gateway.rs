@@ -46,6 +46,7 @@ impl Naive<'_> {
             arrived: open.request.at,
             sent: now,
             headers: None,
+            first_chunk: None,
             first_output: None,
             ended: now,
             cancelled: false,
@@ -112,6 +113,10 @@ impl Naive<'_> {
             Milestone::Headers => {
                 row.headers = Some(now);
                 self.tell(Event::Headers(handle));
+            }
+            Milestone::Chunk => {
+                row.first_chunk = Some(now);
+                self.tell(Event::FirstChunk(handle));
             }
             Milestone::Output => {
                 row.first_output = Some(now);

@@ -180,6 +180,7 @@ impl Naive<'_> {
         sent.place = Place::Works;
         if sent.request.marks.has(Marks::STREAMED) {
             sent.ahead.push((plan.headers, Milestone::Headers));
+            sent.ahead.extend(plan.chunk.map(|at| (at, Milestone::Chunk)));
             let before = matches!(plan.fate, Fate::Failure(f) if f.phase == Phase::BeforeOutput);
             if !before {
                 sent.ahead.push((plan.output, Milestone::Output));

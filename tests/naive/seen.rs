@@ -8,7 +8,7 @@ use windtunnel_policy::event::Decision;
 use windtunnel_policy::{Duration, Money};
 
 /// What must come about at least a hundred times.
-const EXPECTED: [&str; 56] = [
+const EXPECTED: [&str; 58] = [
     // Failure classes; the router keeps what overflows a context from being sent.
     "client_invalid",
     "upstream_auth",
@@ -70,6 +70,8 @@ const EXPECTED: [&str; 56] = [
     "lost",
     "await",
     "answered by a hedge",
+    "a chunk without content",
+    "failed between chunk and output",
 ];
 
 /// What the random scenarios have brought about, and how often: agreement on what never happens
@@ -106,6 +108,13 @@ impl Seen {
                 (row.cancelled && row.failure.is_none(), "lost"),
                 (row.cancelled && row.cost > Money::ZERO, "given up and billed"),
                 (!row.was_sent, "no connection"),
+                (row.first_chunk.is_some(), "a chunk without content"),
+                (
+                    row.failure.is_some()
+                        && row.first_chunk.is_some()
+                        && row.first_output.is_none(),
+                    "failed between chunk and output",
+                ),
                 (row.waited > Duration::ZERO, "waited"),
                 (row.retry_after.is_some(), "hint honoured"),
             ] {

@@ -129,6 +129,7 @@ pub(crate) enum Place {
 #[derive(Clone, Copy)]
 pub(crate) enum Milestone {
     Headers,
+    Chunk,
     Output,
     Silence,
     End,

@@ -101,6 +101,10 @@ pub enum Event {
     Arrived(Request),
     /// Response headers of an attempt came.
     Headers(AttemptRef),
+    /// The first chunk of an attempt's stream came, without content yet. Needed only where that is the
+    /// moment of `streaming` or of `timeouts.first_token_means`; a first chunk with content is the first
+    /// output.
+    FirstChunk(AttemptRef),
     /// The first output of an attempt came.
     FirstOutput(AttemptRef),
     /// Output was last seen at this time. Needed only as often as the idle timeout; batches are fine.

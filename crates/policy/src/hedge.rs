@@ -18,7 +18,7 @@ pub(crate) struct HedgeDelays {
 /// With what an attempt wins over another of its request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum WinsBy {
-    /// It is passed on as it comes: with the first of it, be that its headers.
+    /// It is passed on as it comes: with the first of it, be that its headers or a chunk without content.
     FirstOutput,
     /// Nothing of it is passed on before it is complete.
     End,
@@ -28,8 +28,10 @@ impl WinsBy {
     /// What holds for the attempts of a request.
     pub(crate) fn of(request: &Request, streaming: Streaming) -> WinsBy {
         match (request.streamed, streaming) {
-            (true, Streaming::PassThrough | Streaming::AtHeaders) => WinsBy::FirstOutput,
             (false, _) | (true, Streaming::BufferThenRelease) => WinsBy::End,
+            (true, Streaming::PassThrough | Streaming::AtHeaders | Streaming::AtFirstChunk) => {
+                WinsBy::FirstOutput
+            }
         }
     }
 }

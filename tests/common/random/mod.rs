@@ -164,15 +164,19 @@ fn target(dice: &mut Dice, card: &str, limits: &[Value]) -> Value {
             "failed": dice.pick(&["nothing", "consumed", "full"]),
             "cancelled": dice.pick(&["nothing", "consumed", "full"]),
         },
-        "latency": {
+        "latency": without_nulls(json!({
             "source": "made up",
             "headers": time(dice, &[first / 2, first]),
+            "chunk_after_headers": match dice.one_in(2) {
+                true => time(dice, &[0, 10, 40]),
+                false => Value::Null,
+            },
             "first_token": {"constant": format!("{first}ms")},
             "prompt_tokens": 100,
             "per_prompt_token": dice.pick(&["0us", "0us", "200us"]),
             "per_output_token": time(dice, &[0, 10, 50]),
             "failure": time(dice, &[0, 20, 100]),
-        },
+        })),
         "capacity": {
             "source": "made up",
             "slots": 1 + dice.below(6),

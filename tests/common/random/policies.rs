@@ -34,7 +34,7 @@ pub(crate) fn policy(dice: &mut Dice) -> Value {
             "attempt": dice.maybe(&["800ms", "1500ms"]),
             "first_token": dice.maybe(&["150ms", "400ms"]),
             "idle_stream": dice.maybe(&["40ms", "120ms", "500ms"]),
-            "first_token_means": dice.pick(&["output", "headers"]),
+            "first_token_means": dice.pick(&["output", "headers", "chunk"]),
             "total_covers": dice.pick(&["everything", "attempts_only"]),
         })),
         "classes": if dice.one_in(3) { json!({"batch": class_rule(dice)}) } else { json!({}) },
@@ -83,7 +83,7 @@ pub(crate) fn policy(dice: &mut Dice) -> Value {
             "panic_threshold": dice.percent(&[100, 100, 50]),
         },
         "streaming": dice.pick(&[
-            "pass_through", "pass_through", "at_headers", "buffer_then_release",
+            "pass_through", "pass_through", "at_headers", "at_first_chunk", "buffer_then_release",
         ]),
         "outlier": if dice.one_in(3) {
             json!({"interval": "1s", "min_calls": 3, "eject_for": "2s"})

@@ -1,3 +1,4 @@
+use super::Policy;
 use crate::{Duration, Share};
 
 /// Time limits of one attempt.
@@ -26,6 +27,8 @@ pub struct Timeouts {
 pub enum FirstToken {
     /// Response headers.
     Headers,
+    /// The first chunk, be there content in it or not, such as the one that names the role.
+    Chunk,
     /// The first meaningful output.
     Output,
 }
@@ -179,6 +182,17 @@ pub enum Streaming {
     /// At the response headers of a stream, as proxies do to which a 200 is final: whatever fails
     /// after them is the caller's, an error inside the 200 before any output included.
     AtHeaders,
+    /// At the first chunk of a stream, be there content in it or not: the same from there on.
+    AtFirstChunk,
     /// When the whole answer is validated; costs time to the first token.
     BufferThenRelease,
+}
+
+impl Policy {
+    /// Whether anything hangs on a first chunk without content.
+    pub fn heeds_first_chunk(&self) -> bool {
+        self.streaming == Streaming::AtFirstChunk
+            || self.timeouts.first_token.is_some()
+                && self.timeouts.first_token_means == FirstToken::Chunk
+    }
 }

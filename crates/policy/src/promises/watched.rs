@@ -253,7 +253,9 @@ impl<S: Subject> Watched<S> {
                     }
                 }
             }
-            Event::Headers(attempt) => self.came_to(attempt, Phase::BeforeOutput),
+            Event::Headers(attempt) | Event::FirstChunk(attempt) => {
+                self.came_to(attempt, Phase::BeforeOutput);
+            }
             Event::FirstOutput(attempt) => self.came_to(attempt, Phase::AfterOutput),
             Event::Reconciled { attempt, record } => {
                 let known = matches!(record, Execution::NotCalled | Execution::Succeeded);

@@ -50,6 +50,24 @@ impl Router {
         }
     }
 
+    #[inline(never)]
+    pub(super) fn on_first_chunk(&mut self, attempt: AttemptRef, out: &mut Vec<Action>) {
+        // Where a chunk is, headers are: perhaps nobody has told of them.
+        self.on_headers(attempt, out);
+        let Some(i) = self.slots.find_attempt(attempt) else { return };
+        let slot = &mut self.slots[i];
+        if slot.flight.phase != Phase::BeforeOutput {
+            return;
+        }
+        if self.policy.timeouts.first_token_means == FirstToken::Chunk {
+            slot.flight.due = slot.flight.limit;
+        }
+        let shown = self.policy.streaming == Streaming::AtFirstChunk && slot.request.streamed;
+        if shown && !slot.flight.committed {
+            self.pass_on(i, attempt, out);
+        }
+    }
+
     /// What comes of the attempt goes to the caller from now on: it has won over another.
     #[inline(always)]
     fn pass_on(&mut self, i: usize, attempt: AttemptRef, out: &mut Vec<Action>) {

@@ -120,6 +120,7 @@ impl Router {
         match event {
             Event::Arrived(ref request) => self.on_arrived(request, actions),
             Event::Headers(attempt) => self.on_headers(attempt, actions),
+            Event::FirstChunk(attempt) => self.on_first_chunk(attempt, actions),
             Event::FirstOutput(attempt) => self.on_first_output(attempt, actions),
             Event::Progress { attempt, at } => self.on_progress(attempt, at),
             Event::Ended { attempt, usage, answer } => {

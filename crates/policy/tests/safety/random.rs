@@ -34,6 +34,7 @@ enum What {
         salt: u64,
     },
     Headers,
+    FirstChunk,
     FirstOutput,
     Progress,
     Ends(Answer),
@@ -137,6 +138,7 @@ fn event(watched: &Watched<Router>, step: &Step, id: u64, now: Instant) -> Optio
             },
         }),
         What::Headers => Event::Headers(flying?),
+        What::FirstChunk => Event::FirstChunk(flying?),
         What::FirstOutput => Event::FirstOutput(flying?),
         What::Progress => Event::Progress { attempt: flying?, at: now },
         What::Ends(answer) => {
@@ -233,6 +235,7 @@ fn step() -> impl Strategy<Value = Step> {
         8 => arrival
             .prop_map(|(streamed, tokens, salt)| What::Arrives { streamed, tokens, salt }),
         2 => Just(What::Headers),
+        2 => Just(What::FirstChunk),
         4 => Just(What::FirstOutput),
         2 => Just(What::Progress),
         4 => answer.prop_map(What::Ends),
@@ -506,7 +509,9 @@ fn groups() -> impl Strategy<Value = (Groups, GroupOrder, Priority)> {
 
 fn policy() -> impl Strategy<Value = Policy> {
     let limit = || prop::option::of(200_u64..3_000);
-    let timing = (limit(), limit(), limit(), any::<bool>(), any::<bool>());
+    let first =
+        prop::sample::select(vec![FirstToken::Output, FirstToken::Headers, FirstToken::Chunk]);
+    let timing = (limit(), limit(), limit(), first, any::<bool>());
     let waits = (0_u64..800, any::<bool>(), any::<bool>(), limit(), 0_u64..500);
     let health = (
         prop::collection::vec(breaker(), 0..3),
@@ -547,6 +552,7 @@ fn policy() -> impl Strategy<Value = Policy> {
         prop::sample::select(vec![
             Streaming::PassThrough,
             Streaming::AtHeaders,
+            Streaming::AtFirstChunk,
             Streaming::BufferThenRelease,
         ]),
         prop::option::of((0_u64..300, 1_u64..600)),
@@ -562,9 +568,7 @@ fn policy() -> impl Strategy<Value = Policy> {
             let shorter = |limit: &Duration| p.timeouts.attempt.is_none_or(|most| *limit < most);
             p.timeouts.first_token = ms(timing.1).filter(shorter);
             p.timeouts.idle_stream = ms(timing.2).filter(shorter);
-            if timing.3 {
-                p.timeouts.first_token_means = FirstToken::Headers;
-            }
+            p.timeouts.first_token_means = timing.3;
             if timing.4 {
                 p.timeouts.total_covers = TotalCovers::AttemptsOnly;
                 p.envelope.deadline_total = Some(Duration::from_secs(6));

@@ -149,6 +149,7 @@ impl Stage {
                 epoch: epoch.parse().map_err(|_| "an epoch is a number")?,
             }),
             [name, "headers"] => Ok(Event::Headers(self.attempt(name)?)),
+            [name, "first", "chunk"] => Ok(Event::FirstChunk(self.attempt(name)?)),
             [name, "first", "output"] => Ok(Event::FirstOutput(self.attempt(name)?)),
             [name, "progress"] => Ok(Event::Progress { attempt: self.attempt(name)?, at: now }),
             ["record", "of", name, state] => {
