@@ -21,7 +21,10 @@ const LITELLM: &str = r#"{"id":"a","call_type":"completion","status":"success","
 fn folder() -> TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let truncated = format!("{LITELLM}\n{}\n", &LITELLM[..60]);
-    let files: [(&str, &[u8]); 24] = [
+    let pretty = LITELLM.replace(',', ",\n");
+    let (list, data) =
+        (format!("[{LITELLM},\n{LITELLM}]\n"), format!("{{\"data\":[{LITELLM}],\"total\":1}}\n"));
+    let files: [(&str, &[u8]); 27] = [
         ("log.csv", TABLE.as_bytes()),
         ("map.yaml", MAP.as_bytes()),
         ("counters.csv", COUNTERS.as_bytes()),
@@ -45,6 +48,9 @@ fn folder() -> TempDir {
         ("elsewhere.yaml", b"time_unit: datetime\ncolumns: {request: id, target: backend, sent: at, took: ms}\n"),
         ("list.yaml", b"- time_unit\n"),
         ("bad-counters.csv", b"minute,target,attempts,eror\n"),
+        ("pretty.json", pretty.as_bytes()),
+        ("list.json", list.as_bytes()),
+        ("data.json", data.as_bytes()),
         ("cut.json", &TIMELINE.as_bytes()[..70]),
     ];
     for (name, bytes) in files {
@@ -97,6 +103,9 @@ fn logs_that_cannot_be_fitted() {
         ("fit words.csv --out w", "words.csv: is a log in no format that is known by itself"),
         ("fit binary.csv --out w", "binary.csv: is a log in no format"),
         ("fit cut.jsonl --out w", "cut.jsonl: is a log in no format"),
+        ("fit pretty.json --out w", "has objects over many lines; write one object a line: `jq -c '.' LOG"),
+        ("fit list.json --out w", "is one list; write one object a line: `jq -c '.[]' LOG"),
+        ("fit data.json --out w", "holds its rows in one list; write one object a line: `jq -c '.data[]' LOG"),
         ("fit embeddings.jsonl --out w", "its only row cannot be used; line 1: is no call of a model"),
         ("fit log.csv --out w", "log.csv: is a log in no format that is known by itself"),
         ("fit header.csv --columns map.yaml --out w", "header.csv: holds no rows"),

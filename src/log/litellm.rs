@@ -3,6 +3,8 @@
 //! A call that LiteLLM's router repeats is logged once per call where its callbacks are on for each
 //! deployment; failure callbacks may also fire once per request, and then earlier failures are missing.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 use windtunnel_policy::normalise::{Provider, ProviderError};
 use windtunnel_policy::outcome::FailureClass;
@@ -23,9 +25,11 @@ pub(super) const BLIND_TO: [&str; 4] = [
 /// The header in which official SDKs count how often they sent a request before.
 const RETRY_COUNT: &str = "x-stainless-retry-count";
 
-/// Whether an object is such a payload.
+/// Whether an object is such a payload, or a row of the table of spend logs, which says the same in
+/// other words.
 pub(super) fn is_payload(object: &Value) -> bool {
-    ["call_type", "startTime", "endTime", "status"].iter().all(|key| object.get(key).is_some())
+    let has = |key: &&str| object.get(key).is_some();
+    ["call_type", "startTime", "endTime"].iter().all(has) && ["status", "spend"].iter().any(has)
 }
 
 /// The row of a payload.
@@ -33,6 +37,7 @@ pub(super) fn is_payload(object: &Value) -> bool {
 /// # Errors
 /// It is no call of a model, or a field that every row needs is missing.
 pub(super) fn row(object: &Value) -> Result<Row, Unusable> {
+    let object = &*opened(object);
     let kind = text(object, "call_type").unwrap_or_default();
     if !["completion", "responses", "anthropic_messages", "generate"]
         .iter()
@@ -40,15 +45,22 @@ pub(super) fn row(object: &Value) -> Result<Row, Unusable> {
     {
         return Err(Unusable::OtherKind);
     }
-    if text(object, "cache_hit").as_deref() == Some("true") {
+    if text(object, "cache_hit").is_some_and(|hit| hit.eq_ignore_ascii_case("true")) {
         return Err(Unusable::OtherKind);
     }
     let target = ["model_id", "api_base", "model"].iter().find_map(|key| text(object, key));
-    let status = text(object, "status").ok_or_else(|| Unusable::Missing("status".into()))?;
+    let status = ["status", "metadata.status"].iter().find_map(|key| text(object, key));
+    // Spend logs of old say so of failures alone.
+    let status = status.or_else(|| object.get("spend").map(|_| "success".into()));
+    let status = status.ok_or_else(|| Unusable::Missing("status".into()))?;
     let sent = must(seconds, object, "startTime")?;
     let ended = must(seconds, object, "endTime")?;
-    let request = ["trace_id", "litellm_trace_id", "id"].iter().find_map(|key| text(object, key));
-    let cached = at(object, "metadata.usage_object.prompt_tokens_details.cached_tokens");
+    let request = ["trace_id", "litellm_trace_id", "session_id", "id", "request_id"]
+        .iter()
+        .find_map(|key| text(object, key));
+    let cached = ["prompt_tokens_details.cached_tokens", "cache_read_input_tokens"]
+        .iter()
+        .find_map(|key| at(object, &format!("metadata.usage_object.{key}")));
     let mut row = Row {
         request: request.ok_or_else(|| Unusable::Missing("id".into()))?,
         class: text(object, "model_group"),
@@ -60,7 +72,10 @@ pub(super) fn row(object: &Value) -> Result<Row, Unusable> {
         input: whole(object, "prompt_tokens")?.map(tokens),
         output: whole(object, "completion_tokens")?.map(tokens),
         cached: cached.and_then(Value::as_u64).map(tokens),
-        cost_pico: dollars(object, "response_cost")?,
+        cost_pico: match dollars(object, "response_cost")? {
+            None => dollars(object, "spend")?,
+            cost => cost,
+        },
         resent: resent(object),
         likeness: likeness(object),
         ..Row::default()
@@ -74,6 +89,19 @@ pub(super) fn row(object: &Value) -> Result<Row, Unusable> {
     }
     fail(&mut row, object);
     Ok(row)
+}
+
+/// The object with what it holds as JSON in a text laid open: so spend logs keep their metadata.
+fn opened(object: &Value) -> Cow<'_, Value> {
+    let metadata = object.get("metadata").and_then(Value::as_str);
+    match metadata.and_then(|text| serde_json::from_str(text).ok()) {
+        None => Cow::Borrowed(object),
+        Some(metadata) => {
+            let mut object = object.clone();
+            object["metadata"] = metadata;
+            Cow::Owned(object)
+        }
+    }
 }
 
 /// Whether an official SDK says that it sent the request before: it counts in a header of its own.
@@ -92,15 +120,18 @@ fn likeness(object: &Value) -> Option<String> {
     let messages = at(object, "messages")?;
     let shown = messages.to_string();
     // Where people keep messages out of their logs, all of them are alike.
-    let says = !matches!(messages.as_array(), Some(list) if list.is_empty());
+    let says = !["[]", "{}", "\"\"", "\"[]\"", "\"{}\""].contains(&shown.as_str());
     (says && !shown.contains("redacted"))
         .then(|| format!("{who} {} {shown}", text(object, "model_group").unwrap_or_default()))
 }
 
 fn fail(row: &mut Row, object: &Value) {
-    let of = |key: &str| text(object, &format!("error_information.{key}")).unwrap_or_default();
+    let of = |key: &str| {
+        let of = |place: &str| text(object, &format!("{place}error_information.{key}"));
+        of("").or_else(|| of("metadata.")).unwrap_or_default()
+    };
     let (code, class) = (of("error_code"), of("error_class"));
-    let message = text(object, "error_str").unwrap_or_default();
+    let message = text(object, "error_str").unwrap_or_else(|| of("error_message"));
     let status: u16 = code.parse().unwrap_or(0);
     let timed_out = class.contains("Timeout");
     row.status = Some(if timed_out { 0 } else { status });

@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 use windtunnel_policy::outcome::FailureClass;
+use windtunnel_policy::text::scaled;
 
 use super::litellm::tokens;
 use super::row::Row;
@@ -15,9 +16,20 @@ pub(super) const BLIND_TO: [&str; 3] = [
     "bills are seen only where a span has `windtunnel.cost_usd` or `gen_ai.usage.cost`: elsewhere prices are zero until you put them into the cards",
 ];
 
+/// Where a batch keeps its spans by resource: Tempo calls that `batches`, or puts a batch into a `trace`.
+const BATCHES: [&str; 3] = ["/resourceSpans", "/batches", "/trace/resourceSpans"];
+/// What calls of a model are called, also by instrumentations older than the conventions.
+const OPERATION: [&str; 2] = ["gen_ai.operation.name", "llm.request.type"];
+const FIRST: [&str; 2] =
+    ["gen_ai.response.time_to_first_chunk", "gen_ai.response.time_to_first_token"];
+const INPUT: [&str; 2] = ["gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"];
+const OUTPUT: [&str; 2] = ["gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"];
+const CACHED: [&str; 2] =
+    ["gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_read_input_tokens"];
+
 /// Whether an object is a batch of spans.
 pub(super) fn is_batch(object: &Value) -> bool {
-    object.get("resourceSpans").is_some_and(Value::is_array)
+    BATCHES.iter().any(|place| object.pointer(place).is_some_and(Value::is_array))
 }
 
 /// Hands on every span of a batch; with one that cannot be used, what it is called.
@@ -25,8 +37,9 @@ pub(super) fn rows(batch: &Value, mut on_row: impl FnMut(Result<Row, Unusable>, 
     let list = |value: &Value, key: &str| -> Vec<Value> {
         value.get(key).and_then(Value::as_array).cloned().unwrap_or_default()
     };
-    for resource in list(batch, "resourceSpans") {
-        for scope in list(&resource, "scopeSpans") {
+    let resources = BATCHES.iter().find_map(|place| batch.pointer(place)?.as_array());
+    for resource in resources.into_iter().flatten() {
+        for scope in list(resource, "scopeSpans") {
             for span in list(&scope, "spans") {
                 match if is_model(&span) { row(&span) } else { Err(Unusable::OtherKind) } {
                     Ok(row) => on_row(Ok(row), ""),
@@ -42,15 +55,18 @@ fn called(span: &Value) -> String {
     let text = |key: &str| span.get(key).and_then(as_text);
     let name = text("name").map_or("span".into(), |name| format!("span `{name}`"));
     let id = text("spanId").map_or(String::new(), |id| format!(" ({id})"));
-    let operation = attribute(span, "gen_ai.operation.name").and_then(as_text);
+    let operation = operation(span);
     name + &id + &operation.map_or(String::new(), |name| format!(", operation `{name}`"))
 }
 
 fn is_model(span: &Value) -> bool {
-    let operation = attribute(span, "gen_ai.operation.name").and_then(as_text);
-    operation.is_some_and(|name| {
-        ["chat", "text_completion", "generate_content"].contains(&name.as_str())
+    operation(span).is_some_and(|name| {
+        ["chat", "completion", "text_completion", "generate_content"].contains(&name.as_str())
     })
+}
+
+fn operation(span: &Value) -> Option<String> {
+    OPERATION.iter().find_map(|key| attribute(span, key).and_then(as_text))
 }
 
 fn row(span: &Value) -> Result<Row, Unusable> {
@@ -64,7 +80,7 @@ fn row(span: &Value) -> Result<Row, Unusable> {
     };
     let named = |key: &str| attribute(span, key).and_then(as_text).filter(|text| !text.is_empty());
     let any = |keys: &[&str]| keys.iter().find_map(|key| named(key));
-    let number = |key: &str| named(key).and_then(|text| text.parse::<u64>().ok());
+    let number = |keys: &[&str]| any(keys).and_then(|text| text.parse::<u64>().ok());
     let trace = span.get("traceId").and_then(as_text).ok_or_else(|| missing("traceId"))?;
     let own = span.get("spanId").and_then(as_text).ok_or_else(|| missing("spanId"))?;
     let parent = span.get("parentSpanId").and_then(as_text).filter(|parent| !parent.is_empty());
@@ -86,21 +102,27 @@ fn row(span: &Value) -> Result<Row, Unusable> {
         as_text(text)
     };
     let error = named("error.type");
-    let failed =
-        error.is_some() || span.pointer("/status/code").and_then(as_text).as_deref() == Some("2");
+    let code = span.pointer("/status/code").and_then(as_text);
+    let failed = error.is_some() || matches!(code.as_deref(), Some("2" | "STATUS_CODE_ERROR"));
+    let (sent, ended) = (micros(span, "startTimeUnixNano")?, micros(span, "endTimeUnixNano")?);
+    let first_after = any(&FIRST).and_then(|seconds| scaled(&seconds, 1_000_000));
+    let first_after = first_after.and_then(|micros| u64::try_from(micros).ok());
+    let first_output = event("first_output").or_else(|| event("first_token"));
     let mut row = Row {
         request: format!("{trace}/{}", parent.unwrap_or(own)),
         target: Some(target.ok_or_else(|| missing("server.address"))?),
         provider,
         model: model.clone(),
         region: any(&["windtunnel.region", "cloud.region"]),
-        sent_us: Some(micros(span, "startTimeUnixNano")?),
-        ended_us: Some(micros(span, "endTimeUnixNano")?),
+        sent_us: Some(sent),
+        ended_us: Some(ended),
         headers_us: event("headers"),
-        first_us: event("first_output").or_else(|| event("first_token")),
-        status: number("http.response.status_code").and_then(|n| u16::try_from(n).ok()),
-        input: number("gen_ai.usage.input_tokens").map(tokens),
-        output: number("gen_ai.usage.output_tokens").map(tokens),
+        first_us: first_output.or_else(|| Some(sent.checked_add(first_after?)?.min(ended))),
+        status: number(&["http.response.status_code", "http.status_code"])
+            .and_then(|n| u16::try_from(n).ok()),
+        input: number(&INPUT).map(tokens),
+        cached: number(&CACHED).map(tokens),
+        output: number(&OUTPUT).map(tokens),
         cost_pico: any(&["windtunnel.cost_usd", "gen_ai.usage.cost"]).and_then(|cost| {
             let dollars: f64 = cost.parse().ok()?;
             (0.0..1e6).contains(&dollars).then(|| libm::round(dollars * 1e12) as u64)

@@ -47,6 +47,31 @@ fn litellm_calls_of_one_trace_are_one_request() {
     assert!(read.format.blind_to().iter().any(|said| said.contains("lower bound")));
 }
 
+/// Rows of the table of spend logs: metadata is JSON in a text, the bill is called otherwise, and the
+/// first row is of a version that says only of failures how they ended.
+const SPEND_LOGS: &str = r#"
+{"request_id":"a","call_type":"acompletion","cache_hit":"None","startTime":"2025-06-10 09:00:00.250000","endTime":"2025-06-10 09:00:02","completionStartTime":"2025-06-10 09:00:00.500000","model":"gpt-4o","model_id":"east","metadata":"{\"status\": null, \"usage_object\": {\"prompt_tokens_details\": {\"cached_tokens\": 128}}}","cache_key":"Cache OFF","spend":0.00275,"prompt_tokens":300,"completion_tokens":200,"messages":"{}"}
+{"request_id":"b","session_id":"s","call_type":"acompletion","startTime":"2025-06-10T09:00:03Z","endTime":"2025-06-10T09:00:04Z","model":"gpt-4o","model_id":"east","metadata":"{\"status\": \"failure\", \"error_information\": {\"error_code\": \"429\", \"error_class\": \"RateLimitError\", \"error_message\": \"slow down\"}}","spend":0,"prompt_tokens":0,"completion_tokens":0,"messages":"{}"}
+{"request_id":"c","call_type":"acompletion","startTime":"2025-06-10T09:00:05Z","endTime":"2025-06-10T09:00:06Z","model":"gpt-4o","model_id":"east","status":"success","metadata":"{}","spend":0.1,"prompt_tokens":1,"completion_tokens":1,"messages":"{}"}
+{"request_id":"d","call_type":"acompletion","cache_hit":"True","startTime":"2025-06-10T09:00:07Z","endTime":"2025-06-10T09:00:07Z","model":"gpt-4o","status":"success","metadata":"{}","spend":0}
+"#;
+
+#[test]
+fn litellm_spend_logs_say_the_same_in_other_words() {
+    let (read, requests) = requests(SPEND_LOGS, Format::LiteLlm);
+    let told: Vec<(End, bool)> = requests.iter().map(|r| (r.end, r.resent)).collect();
+    // Nobody's messages are kept, so that they are all alike: nothing was sent again.
+    assert_eq!(told, [(End::Answered, false), (End::Failed, false), (End::Answered, false)]);
+    let answered = requests[0].attempts[0];
+    assert_eq!(answered.first_us.map(|first| first - answered.sent_us), Some(250_000));
+    assert_eq!((answered.input, answered.cached, answered.output), (300, 128, 200));
+    assert_eq!(answered.cost_pico, Some(2_750_000_000));
+    let refused = requests[1].attempts[0];
+    assert_eq!((refused.failure, refused.status), (Some(FailureClass::RateLimited), 429));
+    // An answer from the gateway's own cache is no call.
+    assert_eq!((read.rows, read.unusable.count()), (4, 1));
+}
+
 const ENVOY: &str = r#"
 {"start_time":"2025-06-10T09:00:00.000Z","duration":1200,"response_code":200,"response_flags":"-","upstream_cluster":"openai","request_id":"r1","genai_model_name":"gpt-4o","genai_tokens_input":100,"genai_tokens_output":50}
 {"start_time":"2025-06-10T09:00:01.000Z","duration":15000,"response_code":504,"response_flags":"UT","upstream_cluster":"openai","request_id":"r2"}
@@ -93,6 +118,62 @@ fn spans_below_one_parent_are_one_request() {
     assert_eq!(two.end, End::Answered);
     assert_eq!(two.attempts[0].failure, Some(FailureClass::Overloaded));
     assert_eq!((two.attempts[0].status, two.attempts[1].input), (503, 70));
+}
+
+/// As Tempo hands out traces, of an instrumentation older than the conventions and of one that is newer.
+#[test]
+fn spans_of_other_times_are_read() {
+    let text = |key: &str, value: &str| {
+        format!(r#"{{"key":"{key}","value":{{"stringValue":"{value}"}}}}"#)
+    };
+    let number =
+        |key: &str, value: u32| format!(r#"{{"key":"{key}","value":{{"intValue":"{value}"}}}}"#);
+    let span = |id: &str, status: &str, attributes: &[String]| {
+        format!(
+            r#"{{"traceId":"{id}","spanId":"{id}","startTimeUnixNano":"1750000000000000000","endTimeUnixNano":"1750000004000000000","status":{{"code":"{status}"}},"attributes":[{}]}}"#,
+            attributes.join(",")
+        )
+    };
+    let old = [
+        text("llm.request.type", "chat"),
+        text("gen_ai.system", "openai"),
+        text("gen_ai.request.model", "m"),
+        number("gen_ai.usage.prompt_tokens", 70),
+        number("gen_ai.usage.completion_tokens", 7),
+    ];
+    let new = [
+        text("gen_ai.operation.name", "chat"),
+        text("gen_ai.request.model", "m"),
+        r#"{"key":"gen_ai.response.time_to_first_chunk","value":{"doubleValue":0.5}}"#.to_owned(),
+        number("gen_ai.usage.cache_read.input_tokens", 30),
+        number("gen_ai.usage.input_tokens", 40),
+    ];
+    let failed = [text("gen_ai.operation.name", "chat"), text("gen_ai.request.model", "m")];
+    let spans = [
+        span("aa", "STATUS_CODE_UNSET", &old),
+        span("bb", "STATUS_CODE_OK", &new),
+        span("cc", "STATUS_CODE_ERROR", &failed),
+    ];
+    let batch = format!(r#"{{"batches":[{{"scopeSpans":[{{"spans":[{}]}}]}}]}}"#, spans.join(","));
+    let (_, requests) = requests(&format!("{batch}\n"), Format::Otlp { whole: false });
+    let [old, new, failed] = [0, 1, 2].map(|i| requests[i].attempts[0]);
+    assert_eq!((old.input, old.output, old.first_us), (70, 7, None));
+    assert_eq!((new.input, new.cached), (40, 30));
+    assert_eq!(new.first_us.map(|first| first - new.sent_us), Some(500_000));
+    assert_eq!((old.failure, new.failure), (None, None));
+    assert!(failed.failure.is_some());
+}
+
+/// Lines of a proxy's own log come before those of its access log, and are counted.
+#[test]
+fn a_log_is_known_behind_other_lines() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("envoy.log");
+    let text = format!("[2025-06-10 08:59:59.000][1][info] starting\n{}", ENVOY.trim_start());
+    std::fs::write(&path, &text).expect("room for it");
+    assert_eq!(log::detect(&path, None), Ok(Format::Envoy));
+    let (read, requests) = requests(&text, Format::Envoy);
+    assert_eq!((requests.len(), read.unusable.count()), (4, 2));
 }
 
 const MAP: &str = "
