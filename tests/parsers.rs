@@ -249,7 +249,7 @@ proptest! {
     #[test]
     fn noisy_gates_are_refused(text in "\\PC{0,40}", damage in damage()) {
         // Only that it ends: what gates mean has tests of its own.
-        let known = [Known { name: "success", dimension: Dimension::Share }];
+        let known = [Known { name: "success", dimension: Dimension::Share, signed: false }];
         let _ = Gate::parse(&text, &known);
         let _ = Gate::parse(&damaged("success >= base - 0.1pp", &damage), &known);
     }

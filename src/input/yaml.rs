@@ -187,7 +187,10 @@ fn found(file: &SourceFile, at: &serde_saphyr::Location) -> String {
         None | Some(':') => "nothing".into(),
         Some('{') => "fields".into(),
         Some('[' | '-') if !value[1..].starts_with(|c: char| c.is_ascii_digit()) => "a list".into(),
-        Some('"' | '\'') => format!("`{}`", short(value)),
+        Some(quote @ ('"' | '\'')) => {
+            let end = value[1..].find(quote).map_or(value.len(), |at| at + 2);
+            format!("`{}`", short(&value[..end]))
+        }
         Some(_) => {
             // Within `{…}` or `[…]` the value ends where the next begins.
             let end = value.find([',', '}', ']']).unwrap_or(value.len());

@@ -75,7 +75,11 @@ impl Catalogue {
 
     /// What gates may name.
     pub fn known(&self) -> Vec<Known<'_>> {
-        self.measures.iter().map(|m| Known { name: &m.name, dimension: m.dimension }).collect()
+        let known = |m| {
+            let Measure { name, dimension, read, .. }: &Measure = m;
+            Known { name, dimension: *dimension, signed: read.is_signed() }
+        };
+        self.measures.iter().map(known).collect()
     }
 }
 

@@ -271,7 +271,9 @@ impl PolicySpace {
         );
         let remedy = error.remedy();
         let or = if remedy.is_empty() { "" } else { "; or " };
-        let fix = format!("{remedy}{or}leave such variants out by a condition under `where:`");
+        let fix = format!(
+            "{remedy}{or}give other values, or leave such variants out by a condition under `where:`"
+        );
         self.space.mistake(position, "", message).fix(fix)
     }
 }

@@ -147,8 +147,12 @@ fn percent(parts: u64) -> String {
 
 /// A number in its smallest unit.
 fn number(value: &Value) -> Result<(Unit, u64), String> {
-    let wrong =
-        || format!("{} is no number with a unit, such as 50ms, 20%, $0.05 or 3", shown(value));
+    let wrong = || match text_or_number(value).starts_with('-') {
+        true => format!("{} is below zero, which no field of a policy is", shown(value)),
+        false => {
+            format!("{} is no number with a unit, such as 50ms, 20%, $0.05 or 3", shown(value))
+        }
+    };
     match value {
         Value::Number(number) => match (number.as_u64(), number.as_f64()) {
             (Some(whole), _) => Ok((Unit::Count, whole)),
@@ -174,9 +178,14 @@ fn number(value: &Value) -> Result<(Unit, u64), String> {
 }
 
 fn shown(value: &Value) -> String {
+    format!("`{}`", text_or_number(value))
+}
+
+/// As it was written.
+fn text_or_number(value: &Value) -> String {
     match value {
-        Value::String(text) => format!("`{text}`"),
-        other => format!("`{other}`"),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
     }
 }
 

@@ -42,21 +42,29 @@ pub(super) fn parse(argument: &str) -> Result<Vary, InputError> {
 }
 
 fn range(low: &str, rest: &str) -> Result<Range, String> {
+    if rest.starts_with('.') {
+        return Err("there are three points between the ends".into());
+    }
     let mut parts = rest.split(':');
     let high = parts.next().unwrap_or_default();
     let mut range =
         Range { from: yaml(low)?, to: yaml(high)?, scale: Scale::Linear, count: None, step: None };
-    for part in parts {
-        match part.trim() {
-            "log" => range.scale = Scale::Log,
-            "linear" => range.scale = Scale::Linear,
+    let mut scale = None;
+    for part in parts.map(str::trim) {
+        let is_first = match part {
+            "log" => scale.replace(Scale::Log).is_none(),
+            "linear" => scale.replace(Scale::Linear).is_none(),
             part => match (part.strip_prefix("step="), part.parse()) {
-                (Some(step), _) => range.step = Some(yaml(step)?),
-                (None, Ok(count)) => range.count = Some(count),
+                (Some(step), _) => range.step.replace(yaml(step)?).is_none(),
+                (None, Ok(count)) => range.count.replace(count).is_none(),
                 _ => return Err(format!("`{part}` is neither `log`, nor a count, nor `step=…`")),
             },
+        };
+        if !is_first {
+            return Err(format!("`{part}` is the second of its kind; leave one out"));
         }
     }
+    range.scale = scale.unwrap_or(Scale::Linear);
     Ok(range)
 }
 
@@ -95,8 +103,12 @@ mod tests {
 
     #[test]
     fn what_is_neither_is_refused() {
-        for bad in ["a", "a=", "a=1..", "a=..2", "a=1..2:fast", "a={", "a=1..2:step="] {
+        for bad in ["a", "a=", "a=1..", "a=..2", "a=1..2:fast", "a={", "a=1..2:step=", "a=1...3"] {
             assert!(parse(bad).is_err(), "{bad}");
+        }
+        for twice in ["log:log", "log:linear", "3:4", "step=2:step=3", "log:5:log"] {
+            let error = parse(&format!("a=1..9:{twice}")).unwrap_err().to_string();
+            assert!(error.contains("is the second of its kind"), "{twice}: {error}");
         }
     }
 }

@@ -62,6 +62,8 @@ pub enum Problem {
     PointsAlone,
     /// `base + 1%`, which reads two ways.
     PercentOfBase,
+    /// A limit below zero, of a measure that never is.
+    Negative,
     /// A share outside 0 to 1, most often a forgotten `%`.
     ShareOutOfRange,
     /// `base * 0`.
@@ -109,6 +111,9 @@ impl fmt::Display for Problem {
             ),
             Problem::PercentOfBase => f.write_str(
                 "a percentage added to `base` reads two ways: write `1pp` for percentage points, or `base * 1.01`",
+            ),
+            Problem::Negative => f.write_str(
+                "this measure is never below zero: leave the `-` out, or write `base - …` for a difference",
             ),
             Problem::ShareOutOfRange => {
                 f.write_str("a share lies between 0 and 1: is a `%` missing?")

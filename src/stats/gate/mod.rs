@@ -25,6 +25,8 @@ pub struct Known<'a> {
     pub name: &'a str,
     /// What it is measured in, hence the units its limits may have.
     pub dimension: Dimension,
+    /// Whether it may be below zero.
+    pub signed: bool,
 }
 
 /// A condition on one measure. Displays as it can be parsed.

@@ -31,7 +31,7 @@ fn parse(cursor: &mut Cursor, known: &[Known<'_>]) -> Result<Gate, Located> {
     }
     let measure = measure(cursor, known)?;
     let relation = relation(cursor)?;
-    let limit = limit(cursor, measure.dimension)?;
+    let limit = limit(cursor, measure)?;
     cursor.skip_spaces();
     if cursor.peek().is_some() {
         return Err((cursor.at, Problem::Trailing));
@@ -70,21 +70,25 @@ fn relation(cursor: &mut Cursor) -> Result<Relation, Located> {
     }
 }
 
-fn limit(cursor: &mut Cursor, dimension: Dimension) -> Result<Limit, Located> {
+fn limit(cursor: &mut Cursor, measure: Known<'_>) -> Result<Limit, Located> {
     cursor.skip_spaces();
     let start = cursor.at;
     let word = cursor.take_while(|c| c.is_alphanumeric() || c == '_');
     if word == "base" {
-        return relative(cursor, dimension);
+        return relative(cursor, measure.dimension);
     }
     cursor.at = start;
-    absolute(cursor, dimension)
+    absolute(cursor, measure)
 }
 
-fn absolute(cursor: &mut Cursor, dimension: Dimension) -> Result<Limit, Located> {
+fn absolute(cursor: &mut Cursor, measure: Known<'_>) -> Result<Limit, Located> {
+    let Known { dimension, signed, .. } = measure;
     let start = cursor.at;
     let negative = cursor.take_text("-");
     cursor.skip_spaces();
+    if negative && !signed && cursor.at_figure() {
+        return Err((start, Problem::Negative));
+    }
     if !cursor.at_figure() {
         return Err((start, Problem::NoLimit { dimension }));
     }

@@ -3,9 +3,9 @@ use super::*;
 use crate::stats::{Hits, Ratio};
 
 const KNOWN: &[Known<'static>] = &[
-    Known { name: "success", dimension: Dimension::Share },
-    Known { name: "latency_p99", dimension: Dimension::Seconds },
-    Known { name: "cost_per_1k", dimension: Dimension::Dollars },
+    Known { name: "success", dimension: Dimension::Share, signed: false },
+    Known { name: "latency_p99", dimension: Dimension::Seconds, signed: false },
+    Known { name: "cost_per_1k", dimension: Dimension::Dollars, signed: false },
 ];
 
 fn gate(text: &str) -> Gate {

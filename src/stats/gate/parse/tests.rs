@@ -3,14 +3,14 @@ use proptest::prelude::*;
 use super::*;
 
 const KNOWN: &[Known<'static>] = &[
-    Known { name: "success", dimension: Dimension::Share },
-    Known { name: "raw_success", dimension: Dimension::Share },
-    Known { name: "target_share.azure-eu", dimension: Dimension::Share },
-    Known { name: "added_latency_p99", dimension: Dimension::Seconds },
-    Known { name: "latency_p99", dimension: Dimension::Seconds },
-    Known { name: "excess_latency_p50", dimension: Dimension::Seconds },
-    Known { name: "cost_per_1k", dimension: Dimension::Dollars },
-    Known { name: "attempts_per_request", dimension: Dimension::Count },
+    Known { name: "success", dimension: Dimension::Share, signed: false },
+    Known { name: "raw_success", dimension: Dimension::Share, signed: false },
+    Known { name: "target_share.azure-eu", dimension: Dimension::Share, signed: false },
+    Known { name: "added_latency_p99", dimension: Dimension::Seconds, signed: false },
+    Known { name: "latency_p99", dimension: Dimension::Seconds, signed: false },
+    Known { name: "excess_latency_p50", dimension: Dimension::Seconds, signed: true },
+    Known { name: "cost_per_1k", dimension: Dimension::Dollars, signed: false },
+    Known { name: "attempts_per_request", dimension: Dimension::Count, signed: false },
 ];
 
 fn quantity(magnitude: f64, unit: Unit) -> Quantity {
@@ -86,7 +86,10 @@ fn bad_gates() {
         ("attempts_per_request <= 1e3", 25, unit("e3", Count)),
         ("success >= 99.5", 11, Problem::ShareOutOfRange),
         ("success >= 101%", 11, Problem::ShareOutOfRange),
-        ("success >= -1%", 11, Problem::ShareOutOfRange),
+        ("success >= -1%", 11, Problem::Negative),
+        ("cost_per_1k <= -$5", 15, Problem::Negative),
+        ("added_latency_p99 <= - 3s", 21, Problem::Negative),
+        ("attempts_per_request <= -0", 24, Problem::Negative),
         ("success >= 99pp", 11, Problem::PointsAlone),
         ("success >= base - 0.1%", 18, Problem::PercentOfBase),
         ("success >= base 1pp", 16, Problem::Trailing),
@@ -126,15 +129,14 @@ fn any_magnitude() -> impl Strategy<Value = f64> {
     prop_oneof![0.0..=1.0, 0.0..1e9, (0_u32..100_000).prop_map(|n| f64::from(n) / 100.0)]
 }
 
+const TIMES: &[Unit] = &[Unit::Milliseconds, Unit::Seconds, Unit::Minutes];
+
 /// A measure with units its limits take, alone and beside `base`.
 fn any_measure() -> impl Strategy<Value = (&'static str, &'static [Unit], &'static [Unit])> {
     prop_oneof![
         Just(("success", &[Unit::Plain, Unit::Percent][..], &[Unit::Plain, Unit::Points][..])),
-        Just((
-            "latency_p99",
-            &[Unit::Milliseconds, Unit::Seconds, Unit::Minutes][..],
-            &[Unit::Milliseconds, Unit::Seconds, Unit::Minutes][..],
-        )),
+        Just(("latency_p99", TIMES, TIMES)),
+        Just(("excess_latency_p50", TIMES, TIMES)),
         Just(("cost_per_1k", &[Unit::Dollars][..], &[Unit::Dollars][..])),
         Just(("attempts_per_request", &[Unit::Plain][..], &[Unit::Plain][..])),
     ]
@@ -149,8 +151,12 @@ prop_compose! {
     ) -> Gate {
         let sign = if negative { -1.0 } else { 1.0 };
         let limit = if absolute {
-            // A share keeps to 0..=1 in either unit; other limits may be anything.
-            let magnitude = if measure == "success" { share } else { sign * magnitude };
+            // A share keeps to 0..=1 in either unit; few measures may be below zero.
+            let magnitude = match measure {
+                "success" => share,
+                "excess_latency_p50" => sign * magnitude,
+                _ => magnitude,
+            };
             Limit::Absolute(quantity(magnitude, *unit.get(alone)))
         } else {
             let offset = offset.then(|| quantity(sign * magnitude, *unit.get(beside)));
