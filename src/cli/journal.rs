@@ -5,7 +5,7 @@ use std::io::{BufReader, BufWriter, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 use windtunnel::input::InputError;
-use windtunnel::sweep::{Header, Row, Rows, Summary, difference, to_line};
+use windtunnel::sweep::{Header, Lines, Row, Rows, Summary, difference};
 
 use super::output::cannot_write;
 
@@ -13,6 +13,7 @@ use super::output::cannot_write;
 pub(super) struct Journal {
     file: Option<(PathBuf, BufWriter<File>)>,
     finished: usize,
+    lines: Lines,
     /// What a table needs of them.
     pub(super) summary: Summary,
 }
@@ -28,12 +29,12 @@ impl Journal {
         header: &Header,
         resume: bool,
     ) -> Result<Journal, InputError> {
-        let summary = Summary::new(header.clone());
+        let (lines, summary) = (Lines::of(header), Summary::new(header.clone()));
         let Some(path) = path else {
             return match resume {
                 true => Err(InputError::new("--resume", "nothing was kept without `--out`")
                     .fix("name the files of the interrupted sweep")),
-                false => Ok(Journal { file: None, finished: 0, summary }),
+                false => Ok(Journal { file: None, finished: 0, lines, summary }),
             };
         };
         let failed = |error: std::io::Error| cannot_write(path, &error);
@@ -52,9 +53,9 @@ impl Journal {
             _ => failed(error),
         })?;
         let mut file = BufWriter::new(file);
-        let line = to_line(header);
+        let line = header.line();
         file.write_all(line.as_bytes()).and_then(|()| file.flush()).map_err(failed)?;
-        Ok(Journal { file: Some((path.to_owned(), file)), finished: 0, summary })
+        Ok(Journal { file: Some((path.to_owned(), file)), finished: 0, lines, summary })
     }
 
     fn go_on(path: &Path, mut summary: Summary) -> Result<Journal, InputError> {
@@ -78,7 +79,9 @@ impl Journal {
         let file = OpenOptions::new().append(true).open(path).map_err(failed)?;
         // A line that was cut short goes.
         file.set_len(rows.bytes()).map_err(failed)?;
-        Ok(Journal { file: Some((path.to_owned(), BufWriter::new(file))), finished, summary })
+        let lines = Lines::of(&summary.header);
+        let file = Some((path.to_owned(), BufWriter::new(file)));
+        Ok(Journal { file, finished, lines, summary })
     }
 
     /// How many rows there are.
@@ -92,7 +95,7 @@ impl Journal {
     /// The file cannot be written.
     pub(super) fn add(&mut self, row: &Row) -> Result<(), InputError> {
         if let Some((path, file)) = &mut self.file {
-            let line = to_line(row);
+            let line = self.lines.row(row);
             let written = file.write_all(line.as_bytes()).and_then(|()| file.flush());
             written.map_err(|error| cannot_write(path, &error))?;
         }
@@ -105,7 +108,7 @@ impl Journal {
 /// False where a file was cut short in the middle of this header: nothing is in it yet.
 fn has_begun(path: &Path, header: &Header) -> Result<bool, InputError> {
     let mut begin = Vec::new();
-    let whole = to_line(header);
+    let whole = header.line();
     let read =
         File::open(path).and_then(|file| file.take(whole.len() as u64).read_to_end(&mut begin));
     read.map_err(|error| cannot_read(path, &error))?;

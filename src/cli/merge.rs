@@ -1,7 +1,7 @@
 //! `merge`.
 
 use windtunnel::input::InputError;
-use windtunnel::sweep::{Summary, merge as merge_rows, to_line, together};
+use windtunnel::sweep::{Lines, Summary, merge as merge_rows, together};
 
 use super::Outcome;
 use super::again::Again;
@@ -20,18 +20,19 @@ pub(super) fn merge(args: &MergeArgs) -> Outcome {
     shards.sort_by_key(|(_, rows)| rows.header().shard.number);
     let header = together(&shards)?;
     let outputs = Outputs::open(&args.to, &header, &args.files, &Again::merge(args))?;
+    let lines = Lines::of(&header);
     let mut summary = Summary::new(header.clone());
     let mut tables = outputs.begin(&header)?;
     let mut whole = outputs.whole()?;
     let failed =
         |error: std::io::Error| InputError::new("--out", format!("cannot be written: {error}"));
     if let Some(file) = &mut whole {
-        std::io::Write::write_all(file, to_line(&header).as_bytes()).map_err(failed)?;
+        std::io::Write::write_all(file, header.line().as_bytes()).map_err(failed)?;
     }
     merge_rows(shards, |row| {
         summary.add(row);
         if let Some(file) = &mut whole {
-            std::io::Write::write_all(file, to_line(row).as_bytes()).map_err(failed)?;
+            std::io::Write::write_all(file, lines.row(row).as_bytes()).map_err(failed)?;
         }
         tables.iter_mut().try_for_each(|table| table.write(row))
     })?;

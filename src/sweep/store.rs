@@ -1,11 +1,12 @@
 //! `.sweep` files: a header and a row on each line, as far as a sweep has come.
 //!
 //! Rows are in the order of their numbers without a gap, so the file says by its length where to go
-//! on. A last line that was cut short is not counted.
+//! on. A last line that was cut short is not counted; any other that was changed is a mistake.
 
 use std::io::BufRead;
 
 use super::header::Header;
+use super::lines::{Damage, Lines, check_header};
 use super::row::Row;
 use crate::input::InputError;
 
@@ -14,11 +15,18 @@ fn broken(name: &str, line: u64, message: impl Into<String>) -> InputError {
     InputError::new(name, message).at(line, 1, "")
 }
 
+/// A line that is not as `sweep` wrote it.
+fn changed(name: &str, line: u64, what: &str) -> InputError {
+    broken(name, line, format!("this {what} is not as `sweep` wrote it"))
+        .fix("take the file as it was written, or run it again: remove it, then the same command")
+}
+
 /// Reads a `.sweep` file row by row.
 pub struct Rows<R> {
     name: String,
     reader: R,
     header: Header,
+    lines: Lines,
     line: u64,
     bytes: u64,
     expected: Box<dyn Iterator<Item = u64> + Send>,
@@ -34,13 +42,18 @@ impl<R: BufRead> Rows<R> {
             broken(name, 1, "holds no header")
                 .fix("it is no `.sweep` file, or was cut short at once")
         })?;
-        let header: Header = serde_json::from_str(&text).map_err(|_| {
+        let no_header = || {
             broken(name, 1, "is no `.sweep` file of this version")
                 .fix("name a file that `sweep --out FILE.sweep` has written")
+        };
+        let json = check_header(&text).map_err(|damage| match damage {
+            Damage::Changed if text.starts_with("{\"windtunnel\":") => changed(name, 1, "header"),
+            Damage::Changed | Damage::NoSum => no_header(),
         })?;
+        let header: Header = serde_json::from_str(json).map_err(|_| no_header())?;
+        let (lines, bytes) = (Lines::of(&header), text.len() as u64 + 1);
         let expected = Box::new(header.shard.rows(header.variants));
-        let bytes = text.len() as u64 + 1;
-        Ok(Rows { name: name.into(), reader, header, line: 1, bytes, expected })
+        Ok(Rows { name: name.into(), reader, header, lines, line: 1, bytes, expected })
     }
 
     /// The header.
@@ -60,7 +73,8 @@ impl<R: BufRead> Rows<R> {
     pub fn next_row(&mut self) -> Result<Option<Row>, InputError> {
         let Some(text) = line(&self.name, &mut self.reader)? else { return Ok(None) };
         self.line += 1;
-        let row: Row = serde_json::from_str(&text)
+        let json = self.lines.check(&text).map_err(|_| changed(&self.name, self.line, "row"))?;
+        let row: Row = serde_json::from_str(json)
             .map_err(|_| broken(&self.name, self.line, "is no row of a sweep"))?;
         let due = self.expected.next();
         if due != Some(row.variant) {
@@ -85,17 +99,14 @@ impl<R: BufRead> Rows<R> {
 
 /// A whole line without its line feed; `None` at the end or where the line has none.
 fn line(name: &str, reader: &mut impl BufRead) -> Result<Option<String>, InputError> {
-    let mut text = String::new();
+    let mut bytes = Vec::new();
     let failed = |error: std::io::Error| InputError::new(name, format!("cannot be read: {error}"));
-    reader.read_line(&mut text).map_err(failed)?;
-    Ok(text.strip_suffix('\n').map(str::to_owned))
-}
-
-/// A header or a row as a line.
-pub fn to_line(value: &impl serde::Serialize) -> String {
-    let mut text = serde_json::to_string(value).expect("headers and rows are plain data");
-    text.push('\n');
-    text
+    reader.read_until(b'\n', &mut bytes).map_err(failed)?;
+    if bytes.pop() != Some(b'\n') {
+        return Ok(None);
+    }
+    // What is no text matches no sum.
+    Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
 }
 
 /// What differs between two headers, shards apart, in words; `None` where nothing does.

@@ -81,3 +81,41 @@ fn shards_and_journals_that_do_not_fit() {
         "`seed` is 3 here and 1 there",
     );
 }
+
+#[test]
+fn lines_that_were_edited_are_refused_with_their_place() {
+    let folder = folder();
+    sweep(&folder, &["--shard", "1/2", "--out", "one.sweep"]);
+    sweep(&folder, &["--shard", "2/2", "--out", "two.sweep"]);
+    sweep(&folder, &["--shard", "2/2", "--out", "seed.sweep", "--seed", "2"]);
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    let (whole, other) = (read("two.sweep"), read("seed.sweep"));
+    let lines: Vec<&str> = whole.lines().collect();
+    let edited = |number: usize, text: &str| {
+        let mut lines = lines.clone();
+        lines[number - 1] = text;
+        lines.join("\n") + "\n"
+    };
+    let third = lines[2];
+    let nudged = third.replacen("[[1.0,", "[[0.9,", 1);
+    let nudged = if nudged == third { third.replacen("[[0.", "[[0.1", 1) } else { nudged };
+    assert_ne!(nudged, third, "a figure is another");
+    let header = lines[0].replacen("\"worlds\":", "\"worlds\":1", 1);
+    for (text, wanted) in [
+        (edited(3, &nudged), "edited.sweep:3:1: this row is not as `sweep` wrote it"),
+        (edited(2, other.lines().nth(1).unwrap()), "edited.sweep:2:1: this row is not as"),
+        (edited(2, "{}"), "edited.sweep:2:1: this row is not as"),
+        (edited(1, &header), "edited.sweep:1:1: this header is not as `sweep` wrote it"),
+        (whole.replace('\n', "\r\n"), "edited.sweep:1:1: this header is not as"),
+        (whole.clone() + lines[1] + "\n", "expected no row, found row 1"),
+    ] {
+        let path = folder.path().join("edited.sweep");
+        std::fs::write(&path, &text).unwrap();
+        let words = ["merge", "one.sweep", "edited.sweep", "--out", "merged.csv"];
+        refused(&folder, &words, wanted);
+        assert!(!there(&folder, "merged.csv"), "{wanted}");
+        let resumed = ["--shard", "2/2", "--out", "edited.sweep", "--resume"];
+        refused(&folder, &[&SWEEP[..], &resumed].concat(), wanted);
+        assert_eq!(std::fs::read_to_string(path).unwrap(), text, "it is left as it was");
+    }
+}
