@@ -1,10 +1,12 @@
 //! Files checked without running anything: what `windtunnel check` does.
 
+mod apart;
 mod kind;
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
+pub use self::apart::told_apart;
 pub use self::kind::{FileKind, kind_of};
 use crate::input::{InputError, SourceFile};
 use crate::library::{Kind, find, load_policy};
@@ -40,7 +42,7 @@ pub fn check<P: AsRef<Path>>(paths: &[P]) -> Checked {
     for path in paths {
         match read(path.as_ref()) {
             Ok(part) => parts.push(part),
-            Err(mistake) => checked.mistakes.push(mistake),
+            Err(mistake) => checked.mistakes.push(told_apart(mistake)),
         }
     }
     let given: Vec<&PolicyFile> = parts
@@ -85,7 +87,7 @@ pub fn check_file(path: &Path) -> Result<FileKind, InputError> {
 
 fn read(path: &Path) -> Result<Part, InputError> {
     let file = file_or_shipped(path)?;
-    let kind = kind_of(&file)?;
+    let kind = kind_of(&file).map_err(|mistake| mistake.seeking("a file that people write"))?;
     match kind {
         FileKind::Shipped(Kind::Scenario) => {
             let scenario = Scenario::read(file)?;

@@ -6,7 +6,7 @@ use include_dir::{Dir, include_dir};
 use windtunnel_policy::config::Policy;
 
 use crate::input::{
-    InputError, Place, SourceFile, check_name, did_you_mean, read_yaml, standard_input,
+    InputError, Place, SourceFile, check_name, did_you_mean, read_yaml_as, standard_input,
 };
 
 static DRILLS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/drills");
@@ -142,6 +142,9 @@ fn look_up(kind: Kind, name: &str, folder: Option<&Path>) -> Result<SourceFile, 
         let name = format!("{} (shipped)", file.path);
         return Ok(SourceFile { name, text: file.text.to_owned(), folder: None });
     }
+    if let Some(path) = folder.map(|folder| folder.join(name)).filter(|path| path.is_dir()) {
+        return SourceFile::read(&path);
+    }
     let names = shipped.iter().map(|file| file.name.as_str());
     Err(InputError::new(name, format!("no file and no shipped {} of this name", kind.noun()))
         .fix(did_you_mean(bare, kind.noun(), names)))
@@ -168,7 +171,7 @@ pub fn single() -> Result<Policy, InputError> {
 /// # Errors
 /// The file holds a mistake.
 pub fn read_policy(file: &SourceFile) -> Result<Policy, InputError> {
-    let mut policy: Policy = read_yaml(file)?;
+    let mut policy: Policy = read_yaml_as("a policy", file)?;
     if let Err(problems) = policy.validate() {
         let problem = problems.first().expect("a refusal names at least one problem");
         let place = Place::root(file).path(&problem.field);

@@ -20,17 +20,17 @@ pub enum FileKind {
 /// A misspelt field is as like a known one as this.
 const LIKE: f64 = 0.6;
 /// Names tell nothing of a file: most kinds have them, and two have sources.
-const SAY_NOTHING: [&str; 3] = ["name", "description", "sources"];
+pub(super) const SAY_NOTHING: [&str; 3] = ["name", "description", "sources"];
 
 impl FileKind {
     /// Every kind; of two that fit as well the first is taken.
-    fn all() -> impl Iterator<Item = FileKind> {
+    pub(super) fn all() -> impl Iterator<Item = FileKind> {
         let shipped = Kind::ALL.into_iter().map(FileKind::Shipped);
         shipped.chain([FileKind::Switches, FileKind::Columns])
     }
 
     /// The names of its top-level fields.
-    fn fields(self) -> Vec<String> {
+    pub(super) fn fields(self) -> Vec<String> {
         match self {
             FileKind::Shipped(kind) => schema::fields(kind),
             FileKind::Switches => schema::fields_of::<SwitchFile>(),

@@ -97,7 +97,10 @@ impl Journal {
         if let Some((path, file)) = &mut self.file {
             let line = self.lines.row(row);
             let written = file.write_all(line.as_bytes()).and_then(|()| file.flush());
-            written.map_err(|error| cannot_write(path, &error))?;
+            written.map_err(|error| {
+                cannot_write(path, &error)
+                    .fix("make room, and go on by `--resume`: what is finished is kept")
+            })?;
         }
         self.summary.add(row);
         self.finished += 1;

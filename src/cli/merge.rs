@@ -1,6 +1,7 @@
 //! `merge`.
 
-use windtunnel::input::InputError;
+use std::io::Write;
+
 use windtunnel::sweep::{Lines, Summary, merge as merge_rows, together};
 
 use super::Outcome;
@@ -8,6 +9,7 @@ use super::again::Again;
 use super::args::MergeArgs;
 use super::interrupt::{self, First};
 use super::journal::read;
+use super::output::{OutFile, cannot_write};
 use super::sweep_outputs::Outputs;
 
 /// Puts the shards of a sweep together.
@@ -24,15 +26,16 @@ pub(super) fn merge(args: &MergeArgs) -> Outcome {
     let mut summary = Summary::new(header.clone());
     let mut tables = outputs.begin(&header)?;
     let mut whole = outputs.whole()?;
-    let failed =
-        |error: std::io::Error| InputError::new("--out", format!("cannot be written: {error}"));
+    let put = |file: &mut OutFile, line: &str| {
+        file.write_all(line.as_bytes()).map_err(|error| cannot_write(file.path(), &error))
+    };
     if let Some(file) = &mut whole {
-        std::io::Write::write_all(file, header.line().as_bytes()).map_err(failed)?;
+        put(file, &header.line())?;
     }
     merge_rows(shards, |row| {
         summary.add(row);
         if let Some(file) = &mut whole {
-            std::io::Write::write_all(file, lines.row(row).as_bytes()).map_err(failed)?;
+            put(file, &lines.row(row))?;
         }
         tables.iter_mut().try_for_each(|table| table.write(row))
     })?;

@@ -22,12 +22,14 @@ mod same_file;
 mod say;
 mod sweep;
 mod sweep_outputs;
+mod too_large;
 mod tune;
 mod verify;
 mod whatif;
 
 use std::process::ExitCode;
 
+use windtunnel::check::told_apart;
 use windtunnel::input::InputError;
 
 use args::Command;
@@ -40,6 +42,7 @@ const UNDECIDED: u8 = 3;
 
 /// Does what the command line says.
 pub(crate) fn main() -> ExitCode {
+    too_large::fails_the_write();
     let result = match args::parse() {
         Command::Run(args) => experiment::run(&args),
         Command::Compare(args) => experiment::compare(&args),
@@ -59,7 +62,7 @@ pub(crate) fn main() -> ExitCode {
     match result {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
-            say("error", error);
+            say("error", told_apart(error));
             ExitCode::from(BAD_INPUT)
         }
     }

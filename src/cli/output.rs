@@ -107,7 +107,7 @@ pub(super) fn print(text: &str) -> Result<(), InputError> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(InputError::new("standard output", format!("cannot be written: {error}")))
+            Err(cannot_write(Path::new("standard output"), &error))
         }
         _ => Ok(()),
     }
@@ -119,7 +119,14 @@ pub(super) fn cannot_write(path: &Path, error: &io::Error) -> InputError {
         ErrorKind::NotFound => "there is no such directory".into(),
         ErrorKind::PermissionDenied => "permission denied".into(),
         ErrorKind::AlreadyExists => "it is a file, and a folder is wanted".into(),
-        _ => error.to_string(),
+        ErrorKind::StorageFull => "no space is left there".into(),
+        ErrorKind::QuotaExceeded => "it goes beyond your quota".into(),
+        ErrorKind::FileTooLarge => "it grows beyond the limit on files (`ulimit -f`)".into(),
+        _ => {
+            // Without the system's number, and without the name of the unfinished file.
+            let text = error.to_string();
+            text.split(" (os error").next().unwrap_or(&text).to_lowercase()
+        }
     };
     InputError::new(path.display().to_string(), format!("cannot be written: {reason}"))
 }

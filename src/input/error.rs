@@ -19,6 +19,7 @@ struct Parts {
     message: String,
     fix: String,
     excerpt: String,
+    sought: &'static str,
 }
 
 /// The widest piece of a source line that is shown.
@@ -51,6 +52,18 @@ impl InputError {
         (self.0.line, self.0.column) = (line, column);
         self.0.excerpt = text_of_line.to_owned();
         self
+    }
+
+    /// With what the file was to be, such as "a policy".
+    #[must_use]
+    pub fn seeking(mut self, what: &'static str) -> InputError {
+        self.0.sought = what;
+        self
+    }
+
+    /// What the file was to be, such as "a policy"; empty where the mistake is of another sort.
+    pub fn sought(&self) -> &'static str {
+        self.0.sought
     }
 
     /// The file.
@@ -86,7 +99,7 @@ impl InputError {
 
 impl fmt::Display for InputError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Parts { file, line, column, field, message, fix, excerpt } = &*self.0;
+        let Parts { file, line, column, field, message, fix, excerpt, .. } = &*self.0;
         let mut text = file.clone();
         if *line > 0 {
             text += &format!(":{line}");

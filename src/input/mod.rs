@@ -19,7 +19,7 @@ pub use place::Place;
 pub use source::SourceFile;
 pub use source::open;
 pub(crate) use source::{plain, standard_input};
-pub use yaml::read_yaml;
+pub use yaml::{read_yaml, read_yaml_as};
 
 /// The fields at the top of a YAML file; none where it is no map.
 pub fn top_level_keys(file: &SourceFile) -> Vec<String> {

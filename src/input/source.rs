@@ -84,7 +84,14 @@ pub fn open(path: &Path) -> Result<File, InputError> {
     };
     let meta = std::fs::metadata(path).map_err(refuse)?;
     if meta.is_dir() {
-        return Err(InputError::new(&name, "is a directory").fix("name one file in it"));
+        // What `fit` writes: the scenario is called as its folder is.
+        let leaf = path.file_name().map(|leaf| leaf.to_string_lossy());
+        let scenario = leaf.map(|leaf| path.join(format!("{leaf}.yaml")));
+        let fix = match scenario.filter(|path| path.is_file()) {
+            Some(scenario) => format!("name the scenario in it: `{}`", scenario.display()),
+            None => "name one file in it".into(),
+        };
+        return Err(InputError::new(&name, "is a directory").fix(fix));
     }
     File::open(path).map_err(refuse)
 }

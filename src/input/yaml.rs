@@ -20,6 +20,17 @@ pub fn read_yaml<T: DeserializeOwned>(file: &SourceFile) -> Result<T, InputError
     serde_saphyr::from_str_with_options(&file.text, options()).map_err(|e| explain(file, &e))
 }
 
+/// The same of a file that is to be of one kind, `what`, such as "a policy": the error says so.
+///
+/// # Errors
+/// As [`read_yaml`].
+pub fn read_yaml_as<T: DeserializeOwned>(
+    what: &'static str,
+    file: &SourceFile,
+) -> Result<T, InputError> {
+    read_yaml(file).map_err(|error| error.seeking(what))
+}
+
 /// One set of limits for every reading of a file. Anchors and aliases are refused: no file needs
 /// them, and they are how a small file becomes a large one.
 fn options() -> Options {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::input::{InputError, Place, SourceFile, did_you_mean, read_yaml};
+use crate::input::{InputError, Place, SourceFile, did_you_mean, read_yaml_as};
 
 /// A column mapping file: how a table of attempts is to be read.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -129,7 +129,7 @@ impl ColumnMap {
     /// # Errors
     /// The file holds a mistake.
     pub fn read(file: &SourceFile) -> Result<ColumnMap, InputError> {
-        let map: ColumnMap = read_yaml(file)?;
+        let map: ColumnMap = read_yaml_as("a mapping of columns", file)?;
         let at = Place::root(file);
         let units = ["s", "ms", "us", "datetime"];
         for (key, unit, known) in [

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use windtunnel_policy::target::Capabilities;
 
 use super::{blocks, frame};
-use crate::input::{InputError, Place, SourceFile, check_name, did_you_mean, read_yaml};
+use crate::input::{InputError, Place, SourceFile, check_name, did_you_mean, read_yaml_as};
 use crate::library::{Kind, find_beside};
 use crate::scenario::{ModelCard, ScenarioFile};
 
@@ -27,7 +27,7 @@ pub(super) fn load_cards(
         }
         let at = Place::root(source).key("targets").key(name).key("card");
         let found = find_beside(Kind::Card, &target.card, source).map_err(|e| at.adopt(e))?;
-        let card: ModelCard = read_yaml(&found)?;
+        let card: ModelCard = read_yaml_as("a model card", &found)?;
         check_card(&card, &Place::root(&found))?;
         cards.insert(target.card.clone(), Card { source: found, card });
     }

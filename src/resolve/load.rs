@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use windtunnel_policy::config::Policy;
 
 use super::{card::check_card, resolve};
-use crate::input::{InputError, Place, SourceFile, read_yaml};
+use crate::input::{InputError, Place, SourceFile, read_yaml_as};
 use crate::library::{Kind, find, find_beside, read_policy};
 use crate::profile::Profile;
 use crate::scenario::{Arrivals, ModelCard, Scenario, ScenarioFile};
@@ -26,7 +26,7 @@ impl Scenario {
     /// A file cannot be found or read, or holds a mistake.
     pub fn load_with_switches(name: &str, switches: &Path) -> Result<Scenario, InputError> {
         let source = find(Kind::Scenario, name)?;
-        let file: ScenarioFile = read_yaml(&source)?;
+        let file: ScenarioFile = read_yaml_as("a scenario", &source)?;
         resolve(source, file, Some(&SourceFile::read(switches)?))
     }
 
@@ -35,7 +35,7 @@ impl Scenario {
     /// # Errors
     /// It, or a file it names, cannot be found or read or holds a mistake.
     pub fn read(source: SourceFile) -> Result<Scenario, InputError> {
-        let file: ScenarioFile = read_yaml(&source)?;
+        let file: ScenarioFile = read_yaml_as("a scenario", &source)?;
         resolve(source, file, None)
     }
 
@@ -85,7 +85,7 @@ impl ModelCard {
     /// # Errors
     /// The file holds a mistake.
     pub fn read(source: &SourceFile) -> Result<ModelCard, InputError> {
-        let card: ModelCard = read_yaml(source)?;
+        let card: ModelCard = read_yaml_as("a model card", source)?;
         check_card(&card, &Place::root(source))?;
         Ok(card)
     }
@@ -97,7 +97,7 @@ impl Profile {
     /// # Errors
     /// The file holds a mistake.
     pub fn read(source: &SourceFile) -> Result<Profile, InputError> {
-        let profile: Profile = read_yaml(source)?;
+        let profile: Profile = read_yaml_as("a traffic profile", source)?;
         match profile.check() {
             Ok(()) => Ok(profile),
             Err(error) => Err(InputError::new(&source.name, error.to_string())

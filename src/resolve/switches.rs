@@ -4,7 +4,7 @@ use windtunnel_policy::Duration;
 
 use super::frame::LONGEST;
 use super::weather::hits;
-use crate::input::{InputError, Place, SourceFile, read_yaml};
+use crate::input::{InputError, Place, SourceFile, read_yaml_as};
 use crate::scenario::{OperatorSpec, OperatorWhen, Range, Switch, SwitchFile, TargetModel};
 
 /// The switch file that a scenario names.
@@ -41,7 +41,7 @@ fn read(
     targets: Option<&[&TargetModel]>,
     horizon: Duration,
 ) -> Result<Vec<OperatorSpec>, InputError> {
-    let file: SwitchFile = read_yaml(source)?;
+    let file: SwitchFile = read_yaml_as("a file of kill switches", source)?;
     let mut all: Vec<OperatorSpec> = Vec::new();
     // Switches that are off: what, since when, and the operator's place in the list.
     let mut off: Vec<(&Switch, Duration, usize)> = Vec::new();

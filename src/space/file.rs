@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use windtunnel_policy::config::Policy;
 
 use super::vary;
-use crate::input::{InputError, Place, SourceFile, check_name, read_yaml};
+use crate::input::{InputError, Place, SourceFile, check_name, read_yaml_as};
 use crate::library::{Kind, find, find_beside, read_policy};
 
 /// Which fields of a policy may vary, and how.
@@ -126,7 +126,7 @@ impl Space {
     /// # Errors
     /// The text is no space.
     pub fn read(source: SourceFile) -> Result<Space, InputError> {
-        let file: SpaceFile = read_yaml(&source)?;
+        let file: SpaceFile = read_yaml_as("a space", &source)?;
         check_name(&file.name, &Place::root(&source).key("name"))?;
         let name = file.name.clone();
         Ok(Space { name, source: Some(source), file, arguments: Vec::new() })

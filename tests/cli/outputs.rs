@@ -155,3 +155,49 @@ fn a_document_is_the_same_on_standard_output_and_in_a_file() {
     assert_eq!(without_command(&alone), without_command(&beside));
     assert_eq!(without_command(&alone), without_command(&file));
 }
+
+/// By a shell's limit of one block on files, and on a device that is always full.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_cannot_be_written_whole_is_told_and_leaves_nothing() {
+    use std::process::Command;
+    let folder = folder();
+    let outputs = [
+        "--out report.json --format json",
+        "--ledger rows.csv",
+        "--timeline time.csv",
+        "--plot chart.svg",
+        "--plot-measures measures.png",
+        "--report report.html",
+    ];
+    for words in outputs {
+        let name = words.split(' ').nth(1).expect("a file");
+        let program = assert_cmd::cargo::cargo_bin!("windtunnel").display().to_string();
+        let run = |before: &str, words: &str| {
+            let line = format!(
+                "{before} '{program}' compare small.yaml -p single -p conservative --worlds 2 --quiet {words}"
+            );
+            let mut shell = Command::new("sh");
+            let output = shell.current_dir(folder.path()).args(["-c", &line]).output();
+            let output = output.expect("a shell");
+            let message = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(output.status.code(), Some(2), "{line}: {message}");
+            assert_eq!(message.lines().count(), 1, "{message}");
+            message
+        };
+        let message = run("ulimit -f 1;", words);
+        let wanted =
+            format!("error: {name}: cannot be written: it grows beyond the limit on files");
+        assert!(message.starts_with(&wanted), "{message}");
+        let full = words.replacen(name, &format!("full-{name}"), 1);
+        std::os::unix::fs::symlink("/dev/full", folder.path().join(format!("full-{name}")))
+            .expect("a link");
+        let message = run("", &full);
+        assert!(message.contains("cannot be written: no space is left there"), "{message}");
+        let links = fs::read_dir(folder.path()).unwrap().filter(|entry| {
+            let leaf = entry.as_ref().expect("an entry").file_name();
+            !leaf.to_string_lossy().starts_with("full-")
+        });
+        assert_eq!(links.count(), 1, "the scenario alone: {words}");
+    }
+}
