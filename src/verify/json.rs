@@ -41,6 +41,7 @@ pub(super) fn proof(proof: &Proof) -> String {
         "policy": proof.policy,
         "targets": proof.targets,
         "depth": proof.depth,
+        "complete_depth": proof.complete_depth(),
         "max_states": proof.max_states,
         "verdict": verdict,
         "promises": promises,

@@ -3,7 +3,6 @@
 
 mod beyond;
 mod json;
-mod key;
 mod sample;
 mod search;
 mod start;
@@ -118,6 +117,18 @@ impl Proof {
             (None, true) => Verdict::Holds,
             (None, false) => Verdict::Undecided,
         }
+    }
+
+    /// The depth to which all was walked; `None` where nothing is complete.
+    pub fn complete_depth(&self) -> Option<u32> {
+        let depth = |start: &Covered| match start.complete_to {
+            all if all == start.depth => Some(self.depth),
+            // No start is walked for less than one step.
+            0 => None,
+            // Some starts are walked for fewer steps than asked for.
+            steps => Some(steps + self.depth.saturating_sub(start.depth)),
+        };
+        self.covered.iter().map(depth).min().flatten()
     }
 
     /// For people.

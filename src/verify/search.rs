@@ -6,7 +6,6 @@ use windtunnel_policy::event::RequestRef;
 use windtunnel_policy::promises::{Broken, Subject, Watched};
 
 use super::Observer;
-use super::key::key;
 use super::step::{Step, open};
 
 /// What a walk from one state found.
@@ -29,8 +28,10 @@ enum Stop {
     Enough,
 }
 
-struct Search<'a, O> {
+struct Search<'a, O, K> {
     steps: &'a [Step],
+    /// What states are told apart by.
+    key: &'a K,
     /// The requests that were open at the start.
     requests: Vec<RequestRef>,
     /// Sequences of so many steps from each state seen.
@@ -49,11 +50,24 @@ pub(super) fn walk<S: Subject, O: Observer>(
     most: u64,
     observer: &O,
 ) -> Walked {
+    walk_by(&Watched::key, start, steps, depth, most, observer)
+}
+
+/// The same, with states told apart by this key.
+fn walk_by<S: Subject, O: Observer, K: Fn(&Watched<S>) -> u128>(
+    key: &K,
+    start: &Watched<S>,
+    steps: &[Step],
+    depth: u32,
+    most: u64,
+    observer: &O,
+) -> Walked {
     let mut walked = Walked { complete_to: 0, states: 0, sequences: 0, broken: None };
     for length in [depth].into_iter().chain(0..depth) {
         let (seen, way) = (BTreeMap::new(), Vec::new());
-        let mut search = Search { steps, requests: open(start), seen, most, observer, way };
-        let end = search.from(start, length);
+        let requests = open(start);
+        let mut search = Search { steps, key, requests, seen, most, observer, way };
+        let end = search.from(start.clone(), length);
         let states = search.seen.len() as u64;
         let complete = end.is_ok();
         match end {
@@ -71,10 +85,13 @@ pub(super) fn walk<S: Subject, O: Observer>(
     walked
 }
 
-impl<O: Observer> Search<'_, O> {
+impl<O: Observer, K> Search<'_, O, K> {
     /// All sequences of `left` more steps; answers how many there are.
-    fn from<S: Subject>(&mut self, watched: &Watched<S>, left: u32) -> Result<u64, Stop> {
-        let key = (key(watched), left);
+    fn from<S: Subject>(&mut self, watched: Watched<S>, left: u32) -> Result<u64, Stop>
+    where
+        K: Fn(&Watched<S>) -> u128,
+    {
+        let key = ((self.key)(&watched), left);
         if let Some(known) = self.seen.get(&key) {
             return Ok(*known);
         }
@@ -82,10 +99,10 @@ impl<O: Observer> Search<'_, O> {
             return Err(Stop::Enough);
         }
         let sequences = if left == 0 || watched.lives.is_empty() {
-            self.end(watched.clone()).map_err(Stop::Broken)?;
+            self.end(watched).map_err(Stop::Broken)?;
             1
         } else {
-            self.on(watched, left)?
+            self.on(&watched, left)?
         };
         self.seen.insert(key, sequences);
         self.observer.visited();
@@ -93,14 +110,17 @@ impl<O: Observer> Search<'_, O> {
     }
 
     /// Each step in turn.
-    fn on<S: Subject>(&mut self, watched: &Watched<S>, left: u32) -> Result<u64, Stop> {
+    fn on<S: Subject>(&mut self, watched: &Watched<S>, left: u32) -> Result<u64, Stop>
+    where
+        K: Fn(&Watched<S>) -> u128,
+    {
         let mut sequences: u64 = 0;
         for step in self.steps {
             let Some(happens) = step.meaning(watched) else { continue };
             self.way.push(*step);
             let mut next = watched.clone();
             happens.to(&mut next).map_err(Stop::Broken)?;
-            sequences = sequences.saturating_add(self.from(&next, left - 1)?);
+            sequences = sequences.saturating_add(self.from(next, left - 1)?);
             self.way.pop();
         }
         Ok(sequences)
@@ -112,3 +132,7 @@ impl<O: Observer> Search<'_, O> {
         self.requests.iter().try_for_each(|request| watched.silent(*request))
     }
 }
+
+#[cfg(test)]
+#[path = "search/tests.rs"]
+mod tests;

@@ -154,7 +154,11 @@ impl Asks {
         streamed: bool,
         input_tokens: u32,
     ) -> Begun<S, Watched<S>> {
-        let id = watched.trail().len() as u64;
+        // Of several at once each has the same luck and the same name, so that they can change places.
+        let id = match watched.lives.last_key_value() {
+            Some((_, life)) => life.request.id,
+            None => watched.trail().len() as u64,
+        };
         // Of several at once each is another tenant's, as far as there are tenants.
         let tenants = watched.subject.topology().tenants.len().max(1);
         let tenant = TenantId((watched.lives.len() % tenants) as u16);

@@ -45,7 +45,7 @@ pub(super) enum What {
     /// The record of its tool says this, where it is asked or looked up.
     Reconciled(Execution),
     Cancels,
-    /// Nothing, until the earliest timer.
+    /// Nothing, until the request's timer, where none is earlier.
     Time,
     /// An operator takes a target out; `None` for all recovery.
     SwitchesOff(Option<TargetId>),
@@ -204,8 +204,8 @@ fn ambiguous(class: FailureClass) -> bool {
 /// A step that can happen now, as events.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Happens {
-    /// The earliest timer fires.
-    Timer,
+    /// The timer of a request fires, which is the earliest, or one of those.
+    Timer(RequestRef),
     /// This, after a milestone of the response.
     Event { now: Instant, first: Option<Event>, event: Event },
 }
@@ -213,7 +213,7 @@ pub(super) enum Happens {
 impl Happens {
     pub(super) fn to<S: Subject>(self, watched: &mut Watched<S>) -> Result<(), Broken> {
         match self {
-            Happens::Timer => watched.fire_next_timer().map(drop),
+            Happens::Timer(request) => watched.fire_timer(request).map(drop),
             Happens::Event { now, first, event } => {
                 first.map_or(Ok(()), |first| watched.feed(now, first))?;
                 watched.feed(now, event)
@@ -230,10 +230,12 @@ impl Step {
         let plain = |event| Some(Happens::Event { now, first: None, event });
         match self.what {
             what if self.hedge => happening(what, life, life.hedge?, life.hedge_phase, now),
-            // Time and operators are the same for all requests.
+            // Of timers due at one instant any may fire first.
             What::Time => {
-                (self.nth == 0 && watched.next_timer().is_some()).then_some(Happens::Timer)
+                let due = life.timer.is_some_and(|(at, _)| Some(at) == watched.next_timer());
+                due.then_some(Happens::Timer(*request))
             }
+            // Operators and other replicas are the same for all requests.
             What::SwitchesOff(target) if self.nth == 0 => {
                 plain(Event::KillSwitch { target, off: true })
             }

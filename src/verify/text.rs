@@ -15,14 +15,7 @@ pub(super) fn proof(proof: &Proof) -> String {
     }
     match (proof.verdict(), &proof.counterexample) {
         (_, Some(found)) => text += &counterexample(proof, found),
-        (Verdict::Undecided, _) => {
-            let _ = writeln!(
-                text,
-                "Undecided: not every sequence was walked. No promise was broken in what was. Raise \
-                 --max-states ({}) or lower --depth.",
-                proof.max_states
-            );
-        }
+        (Verdict::Undecided, _) => text += &undecided(proof),
         _ => text += &all_hold(proof),
     }
     text
@@ -40,6 +33,28 @@ fn covered(proof: &Proof) -> String {
         let _ = writeln!(text, "{:<widest$}  {steps:<6} {states:>8} {sequences:>16}", row.start);
     }
     text.push('\n');
+    text
+}
+
+/// What was not walked, what is proven all the same, and what to ask for.
+fn undecided(proof: &Proof) -> String {
+    let cut = proof.covered.iter().filter(|row| row.complete_to < row.depth).count();
+    let mut text = format!(
+        "Undecided: from {cut} of {} starts there are more than {} states (--max-states), and the rest was \
+         not walked.\nNo promise was broken in what was.",
+        proof.covered.len(),
+        grouped(proof.max_states),
+    );
+    if let Some(depth) = proof.complete_depth() {
+        let _ = write!(text, " Depth {depth} is complete: `--depth {depth}` is a proof.");
+    }
+    let more = proof.max_states.saturating_mul(10);
+    let _ = writeln!(
+        text,
+        "\nFor depth {}: `--max-states {more}`, or more; a step takes some three to twenty times the states \
+         of the one before.",
+        proof.depth
+    );
     text
 }
 

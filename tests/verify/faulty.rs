@@ -3,7 +3,7 @@
 use std::hash::{Hash, Hasher};
 
 use windtunnel_policy::config::{Policy, RecoveryAction};
-use windtunnel_policy::event::{Action, AttemptRef, Event};
+use windtunnel_policy::event::{Action, AttemptRef, Event, RequestRef};
 use windtunnel_policy::outcome::Execution;
 use windtunnel_policy::promises::Subject;
 use windtunnel_policy::target::{TargetId, Topology};
@@ -171,8 +171,14 @@ impl Subject for Faulty {
         [in_flight, open, permits + self.kept]
     }
 
-    fn hash_state<H: Hasher>(&self, state: &mut H) {
-        self.inner.hash_state(state);
-        (self.flying, self.shown, self.kept).hash(state);
+    fn hash_shared<H: Hasher>(&self, state: &mut H) {
+        self.inner.hash_shared(state);
+        self.kept.hash(state);
+    }
+
+    fn hash_request<H: Hasher>(&self, request: RequestRef, state: &mut H) {
+        self.inner.hash_request(request, state);
+        let own = |attempt: Option<AttemptRef>| attempt.filter(|a| a.request == request);
+        [self.flying, self.shown].map(|attempt| own(attempt).map(|a| a.number)).hash(state);
     }
 }

@@ -71,7 +71,17 @@ fn a_walk_that_is_cut_short_is_undecided() {
     let proof = verify(&policy, None, options, &NoObserver).expect("a valid policy");
     assert_eq!(proof.verdict(), Verdict::Undecided);
     let text = proof.text();
-    assert!(text.contains("1 of 4") && text.contains("--max-states (300)"), "{text}");
+    assert!(text.contains("1 of 4") && text.contains("more than 300 states"), "{text}");
+    // What it says to ask for is what can be had: less is a proof, and enough is one.
+    let complete = proof.complete_depth().expect("some steps are complete");
+    assert!(text.contains(&format!("`--depth {complete}` is a proof")), "{text}");
+    assert!(text.contains("For depth 4: `--max-states 3000`"), "{text}");
+    let again = |depth, max_states| {
+        let options = Options { depth, max_states };
+        verify(&policy, None, options, &NoObserver).expect("a valid policy").verdict()
+    };
+    assert_eq!(again(complete, 300), Verdict::Holds);
+    assert_eq!(again(complete + 1, 300), Verdict::Undecided);
     let json: serde_json::Value = serde_json::from_str(&proof.json()).expect("JSON");
     assert_eq!(json["verdict"], "undecided");
     assert!(json["covered"][0]["complete_to"].as_u64() < json["covered"][0]["depth"].as_u64());

@@ -393,21 +393,15 @@ impl Slots {
         self.free.extend((0..self.slots.len() as u32).rev());
     }
 
+    /// Hashes a request, and what it tried: all but its handle.
+    pub(crate) fn hash_slot<H: Hasher>(&self, i: usize, state: &mut H) {
+        let stride = self.stride();
+        Slot { generation: 0, ..self.slots[i] }.hash(state);
+        self.counts[i * stride..(i + 1) * stride].hash(state);
+    }
+
     fn stride(&self) -> usize {
         self.targets + self.groups
-    }
-}
-
-impl Hash for Slots {
-    /// What a closed request left in its slot decides nothing any more.
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.free.hash(state);
-        for (slot, counts) in self.slots.iter().zip(self.counts.chunks(self.stride())) {
-            match slot.stage {
-                Stage::Free => slot.generation.hash(state),
-                _ => (slot, counts).hash(state),
-            }
-        }
     }
 }
 

@@ -9,6 +9,7 @@ mod tests;
 mod trip;
 
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::hash::{Hash, Hasher};
 
@@ -125,14 +126,21 @@ pub(crate) struct Change {
 /// One breaker: a rule, and one value of the rule's key.
 #[derive(Clone, Debug)]
 struct Keyed {
-    /// The position of the rule.
-    number: usize,
     /// The rule.
     rule: Breaker,
+    circuit: Circuit,
+    /// Which it is. Shared: nothing that happens changes it, and routers are copied.
+    identity: Arc<Identity>,
+}
+
+/// What tells a breaker from others.
+#[derive(Debug)]
+struct Identity {
+    /// The position of the rule.
+    number: usize,
     /// The values of its key.
     values: Values,
     name: String,
-    circuit: Circuit,
 }
 
 impl Breakers {
@@ -171,7 +179,7 @@ impl Breakers {
 
     /// What a breaker is about, by position.
     pub(crate) fn scope(&self, breaker: u16) -> BreakerScope {
-        let Keyed { name, values, .. } = &self.keyed[usize::from(breaker)];
+        let Identity { name, values, .. } = &*self.keyed[usize::from(breaker)].identity;
         let covered = |target: &TargetId| self.around(*target).any(|b| b == breaker);
         BreakerScope {
             name: name.clone(),
@@ -448,11 +456,13 @@ impl Breakers {
     }
 
     fn find_or_add(&mut self, number: usize, rule: &Breaker, values: Values) -> u16 {
-        let same = |keyed: &Keyed| keyed.number == number && keyed.values == values;
+        let same =
+            |keyed: &Keyed| keyed.identity.number == number && keyed.identity.values == values;
         let found = self.keyed.iter().position(same).unwrap_or_else(|| {
             let name = key_name(&values, &rule.key);
             let circuit = Circuit::new(rule);
-            self.keyed.push(Keyed { number, rule: rule.clone(), values, name, circuit });
+            let identity = Arc::new(Identity { number, values, name });
+            self.keyed.push(Keyed { rule: rule.clone(), circuit, identity });
             self.keyed.len() - 1
         });
         u16::try_from(found).expect("a router has at most 2^16 breakers")

@@ -3,6 +3,7 @@
 use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::hash::{Hash, Hasher};
 
 use super::accounts::Paid;
 use super::{Broken, Promise};
@@ -13,7 +14,7 @@ use crate::target::{RouteClass, SideEffects, TargetId, TenantId, Topology};
 use crate::{Duration, Instant, Money};
 
 /// One open request, by what was seen of it.
-#[derive(Clone, Hash, Debug)]
+#[derive(Clone, Debug)]
 pub struct Life {
     /// The request.
     pub request: Request,
@@ -104,6 +105,43 @@ impl Life {
             decided: None,
             spent: Money::ZERO,
         }
+    }
+
+    /// Hashes all of it but the request's handle.
+    pub(super) fn hash_content<H: Hasher>(&self, state: &mut H) {
+        let Life {
+            request,
+            arrived,
+            flying,
+            phase,
+            hedge,
+            hedge_phase,
+            timer,
+            released,
+            cancelled,
+            attempts,
+            latest,
+            unexplained,
+            ambiguous,
+            asked,
+            used_below,
+            looks_up,
+            on_target,
+            in_group,
+            released_by,
+            ended,
+            has_result,
+            to_disclose,
+            places,
+            paid,
+            decided,
+            spent,
+        } = self;
+        let number = |attempt: &Option<AttemptRef>| attempt.map(|attempt| attempt.number);
+        (request, arrived, timer, attempts, latest, spent).hash(state);
+        (number(flying), phase, number(hedge), hedge_phase, places, paid, decided).hash(state);
+        (released, released_by, cancelled, ended, has_result, unexplained, ambiguous).hash(state);
+        (asked, used_below, looks_up, on_target, in_group, to_disclose).hash(state);
     }
 
     fn class<'a>(&self, topology: &'a Topology) -> &'a RouteClass {

@@ -5,6 +5,7 @@
 //! of every request. An action that the account does not allow is a [`Broken`] promise.
 
 mod accounts;
+mod key;
 mod life;
 mod watched;
 
@@ -16,7 +17,7 @@ use core::hash::Hasher;
 pub use self::life::Life;
 pub use self::watched::{Moment, Watched};
 use crate::config::Policy;
-use crate::event::{Action, Event};
+use crate::event::{Action, Event, RequestRef};
 use crate::target::Topology;
 use crate::{BreakerScope, Instant, Router};
 
@@ -174,8 +175,10 @@ pub trait Subject: Clone {
     fn max_actions_per_event(&self) -> usize;
     /// Attempts in flight, open requests and probe permits out, which are all none at the end.
     fn held(&self) -> [u64; 3];
-    /// Hashes all that decides what it does from now on.
-    fn hash_state<H: Hasher>(&self, state: &mut H);
+    /// Hashes all that decides what it does from now on and is no single request's.
+    fn hash_shared<H: Hasher>(&self, state: &mut H);
+    /// Hashes the same of one open request: all but its handle, by which nothing may be decided.
+    fn hash_request<H: Hasher>(&self, request: RequestRef, state: &mut H);
 }
 
 impl Subject for Router {
@@ -203,7 +206,11 @@ impl Subject for Router {
         [self.in_flight() as u64, self.open_requests() as u64, self.permits_out()]
     }
 
-    fn hash_state<H: Hasher>(&self, state: &mut H) {
-        Router::hash_state(self, state);
+    fn hash_shared<H: Hasher>(&self, state: &mut H) {
+        Router::hash_shared(self, state);
+    }
+
+    fn hash_request<H: Hasher>(&self, request: RequestRef, state: &mut H) {
+        Router::hash_request(self, request, state);
     }
 }

@@ -5,9 +5,10 @@ use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
-use core::hash::{Hash, Hasher};
+use core::hash::Hash;
 
 use super::accounts::{Accounts, Paid, at_least_one, part};
+use super::key::Key;
 use super::{Broken, Life, Promise, Subject};
 use crate::config::{AllUnavailable, Blame, BudgetKind, ChargedTo, RecoveryAction};
 use crate::event::{
@@ -127,18 +128,41 @@ impl<S: Subject> Watched<S> {
         self.lives.values().filter_map(|life| life.timer).map(|(at, _)| at).min()
     }
 
-    /// Fires the earliest timer; answers whether one was set.
+    /// Fires the earliest timer; answers whether one was set. Of several due at one instant that of the
+    /// request with the least [`content`](Watched::content): their handles decide nothing.
     ///
     /// # Errors
     /// The first promise that was broken.
     pub fn fire_next_timer(&mut self) -> Result<bool, Broken> {
-        let timers = self.lives.iter().filter_map(|(r, life)| Some((life.timer?, *r)));
-        let Some(((at, epoch), request)) = timers.min() else { return Ok(false) };
-        if let Some(life) = self.lives.get_mut(&request) {
-            life.timer = None;
+        let Some(at) = self.next_timer() else { return Ok(false) };
+        let due = |life: &Life| life.timer.is_some_and(|(when, _)| when == at);
+        match self.least(due) {
+            Some(request) => self.fire_timer(request),
+            None => Ok(false),
         }
+    }
+
+    /// Fires the timer of a request; answers whether one was set.
+    ///
+    /// # Errors
+    /// The first promise that was broken.
+    pub fn fire_timer(&mut self, request: RequestRef) -> Result<bool, Broken> {
+        let timer = self.lives.get_mut(&request).and_then(|life| life.timer.take());
+        let Some((at, epoch)) = timer else { return Ok(false) };
         self.feed(at, Event::Timer { request, epoch })?;
         Ok(true)
+    }
+
+    /// Of the requests of which this holds, that with the least content.
+    fn least(&self, holds: impl Fn(&Life) -> bool) -> Option<RequestRef> {
+        let mut some = self.lives.iter().filter(|(_, life)| holds(life)).map(|(r, _)| *r);
+        let first = some.next()?;
+        match some.next() {
+            None => Some(first),
+            Some(second) => {
+                [first, second].into_iter().chain(some).min_by_key(|r| self.content(*r))
+            }
+        }
     }
 
     /// Lets every request end: timers fire, and what no timer ends is answered.
@@ -153,7 +177,8 @@ impl<S: Subject> Watched<S> {
             if self.fire_next_timer()? {
                 continue;
             }
-            let Some(attempt) = self.lives.values().find_map(|life| life.flying) else {
+            let flying = self.least(|life| life.flying.is_some());
+            let Some(attempt) = flying.and_then(|request| self.lives[&request].flying) else {
                 let how = format!("{} requests wait, and no timer is set", self.lives.len());
                 return Err(Broken { promise: Promise::TimersEnd, how });
             };
@@ -545,11 +570,27 @@ impl<S: Subject> Watched<S> {
         }
     }
 
-    /// Hashes all that decides what follows, and whether it is allowed.
-    pub fn hash_state<H: Hasher>(&self, state: &mut H) {
-        self.subject.hash_state(state);
-        (&self.lives, self.now, self.recovery_off).hash(state);
-        (&self.taken_out, &self.open_until, &self.accounts).hash(state);
+    /// The key of all that decides what follows, and whether it is allowed: 128 bits, so that states with
+    /// one key are one state, or differ in the handles of their requests alone. By those nothing is
+    /// decided, so that what follows differs in them alone as well. No two other of a million states
+    /// share a key but by a chance of 10⁻²⁶.
+    pub fn key(&self) -> u128 {
+        let mut requests: Vec<u128> = self.lives.keys().map(|r| self.content(*r)).collect();
+        requests.sort_unstable();
+        let mut key = Key::default();
+        self.subject.hash_shared(&mut key);
+        (self.now, self.recovery_off).hash(&mut key);
+        (&self.taken_out, &self.open_until, &self.accounts).hash(&mut key);
+        requests.hash(&mut key);
+        key.wide()
+    }
+
+    /// The same of one open request, but for its handle.
+    pub fn content(&self, request: RequestRef) -> u128 {
+        let mut key = Key::default();
+        self.subject.hash_request(request, &mut key);
+        self.lives[&request].hash_content(&mut key);
+        key.wide()
     }
 }
 

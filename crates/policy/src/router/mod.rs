@@ -9,6 +9,7 @@ mod look_up;
 mod reconcile;
 mod results;
 
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::hash::{Hash, Hasher};
 
@@ -19,7 +20,7 @@ use crate::budget::Budgets;
 use crate::check;
 use crate::choose::Refusal;
 use crate::config::{Policy, Problem};
-use crate::event::{Action, Event};
+use crate::event::{Action, Event, RequestRef};
 use crate::facts::Fact;
 use crate::health::Health;
 use crate::plan::{self, ClassPlan};
@@ -64,7 +65,8 @@ use crate::target::Topology;
 pub struct Router {
     policy: Policy,
     topology: Topology,
-    classes: Vec<ClassPlan>,
+    /// Shared, as nothing changes them, and routers are copied.
+    classes: Arc<[ClassPlan]>,
     pub(crate) health: Health,
     pub(crate) budgets: Budgets,
     /// Whether anybody must hear when a recovery is over.
@@ -103,7 +105,7 @@ impl Router {
             in_flight: 0,
             now: Instant::ZERO,
             facts: policy.replicas.shares().then(Vec::new),
-            classes,
+            classes: classes.into(),
             policy,
             topology,
         })
@@ -194,10 +196,19 @@ impl Router {
         self.budgets.denials()
     }
 
-    /// Hashes all that decides what it does from now on, and nothing that only counts: two routers of
-    /// one policy and one topology that hash alike to a good hasher answer every further event alike.
-    pub fn hash_state<H: Hasher>(&self, state: &mut H) {
-        (&self.health, &self.budgets, &self.slots, self.now).hash(state);
+    /// Hashes all that decides what it does from now on and is no single request's, and nothing that only
+    /// counts. Two routers of one policy and one topology that hash alike to a good hasher, with what
+    /// [`hash_request`](Router::hash_request) hashes of each request, answer every further event alike,
+    /// but for the handles they give to requests.
+    pub fn hash_shared<H: Hasher>(&self, state: &mut H) {
+        (&self.health, &self.budgets, self.now).hash(state);
+    }
+
+    /// Hashes the same of one open request: all but its handle.
+    pub fn hash_request<H: Hasher>(&self, request: RequestRef, state: &mut H) {
+        if let Some(i) = self.slots.find(request) {
+            self.slots.hash_slot(i, state);
+        }
     }
 
     /// As new, but without allocating. Handles given out before must not be used again: they would

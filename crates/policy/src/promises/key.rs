@@ -1,28 +1,29 @@
-//! A state's key: 128 bits, so that two states with one key are one state.
+//! A key of 128 bits for what is hashed.
 
-use std::hash::Hasher;
-
-use windtunnel_policy::promises::{Subject, Watched};
+use core::hash::Hasher;
 
 /// Two multiplicative hashes side by side, each a bijection in every word it takes.
-struct Lanes(u64, u64);
+pub(super) struct Key(u64, u64);
 
-/// The key of everything that decides what follows. No two of a million states share one but by a
-/// chance of 10⁻²⁶.
-pub(super) fn key<S: Subject>(watched: &Watched<S>) -> u128 {
-    let mut lanes = Lanes(0x243f_6a88_85a3_08d3, 0x1319_8a2e_0370_7344);
-    watched.hash_state(&mut lanes);
-    u128::from(mixed(lanes.0)) << 64 | u128::from(mixed(lanes.1))
+impl Default for Key {
+    fn default() -> Key {
+        Key(0x243f_6a88_85a3_08d3, 0x1319_8a2e_0370_7344)
+    }
 }
 
-impl Lanes {
+impl Key {
+    /// All of it.
+    pub(super) fn wide(&self) -> u128 {
+        u128::from(mixed(self.0)) << 64 | u128::from(mixed(self.1))
+    }
+
     fn word(&mut self, word: u64) {
         self.0 = (self.0 ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
         self.1 = (self.1 ^ word).wrapping_mul(0xd6e8_feb8_6659_fd93).rotate_left(37);
     }
 }
 
-impl Hasher for Lanes {
+impl Hasher for Key {
     fn write(&mut self, bytes: &[u8]) {
         let mut chunks = bytes.chunks_exact(8);
         for chunk in &mut chunks {
