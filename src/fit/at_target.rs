@@ -86,12 +86,17 @@ pub(super) struct Totals {
     pub(super) cut: u64,
 }
 
-/// A failure of the target rather than of the request or its caller, that has a kind.
+/// A failure of the target rather than of the request or its caller, that has a kind. What is given up
+/// while its output comes has met a limit on the whole: times and speed say how often that happens.
 pub(super) fn is_the_targets(attempt: &Attempt) -> bool {
     use FailureClass::{
         CallerCancelled, ClientInvalid, ContentPolicy, ContextOverflow, ContractFailure,
-        DeadlineExhausted, GatewayDenied, NoEligibleTarget, PartialStream, Refusal,
+        DeadlineExhausted, GatewayDenied, NoEligibleTarget, PartialStream, Refusal, Timeout,
     };
+    let while_it_came = attempt.cancelled && attempt.phase == Phase::AfterOutput;
+    if while_it_came && attempt.failure == Some(Timeout) {
+        return false;
+    }
     attempt.failure.is_some_and(|class| {
         !matches!(
             class,

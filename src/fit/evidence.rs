@@ -9,6 +9,7 @@ use super::at_target::{AtTarget, is_the_targets};
 use super::blocks;
 use super::cells::Cells;
 use super::counted::FromCounters;
+use super::deadlines::Times;
 use super::lived::Lived;
 use super::sends::{Refused, Sends, Sent};
 use crate::log::{Attempt, End, Request};
@@ -55,9 +56,7 @@ pub(super) struct AtClass {
     /// By target: attempts, first attempts, sum of positions among the request's attempts, and
     /// attempts by group.
     pub(super) uses: BTreeMap<u16, Use>,
-    pub(super) deadline_us: Option<u64>,
-    /// An answer came after that deadline: it is one for the first output.
-    pub(super) answered_after: bool,
+    pub(super) times: Times,
     pub(super) longest_us: u64,
     pub(super) refused: u64,
     pub(super) invalid: u64,
@@ -203,10 +202,7 @@ impl AtClass {
         if request.end != End::Cancelled {
             self.stayed.add(took);
         }
-        if let Some(deadline) = request.deadline_us {
-            self.deadline_us = self.deadline_us.max(Some(deadline));
-            self.answered_after |= request.end == End::Answered && took > deadline + 1_000;
-        }
+        self.times.take(request);
         for (position, attempt) in (0..).zip(&request.attempts) {
             let used = self.uses.entry(attempt.target).or_default();
             used.attempts += 1;

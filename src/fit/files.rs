@@ -99,11 +99,7 @@ impl Fit {
     fn class(&self, class: &ClassFit, line: &mut impl FnMut(String)) {
         let roles = &class.roles;
         line(format!("  {}:", scalar(&class.name)));
-        match roles.deadline {
-            Some((us_, true)) => line(format!("    deadline: {{first_output: {}}} # answers went on beyond it", us(us_))),
-            Some((us_, false)) => line(format!("    deadline: {{total: {}}}", us(us_))),
-            None => line("    # no deadline is seen in the log: 600s is assumed, as long as official clients wait".into()),
-        }
+        roles.deadlines.lines().into_iter().for_each(&mut *line);
         let model = |target: &String| {
             self.targets.iter().find(|fit| fit.name == *target).map(|fit| fit.names.model.clone())
         };

@@ -18,6 +18,7 @@ mod card;
 mod cells;
 mod contract;
 mod counted;
+mod deadlines;
 mod evidence;
 pub(crate) mod files;
 mod fitted_file;

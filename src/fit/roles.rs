@@ -1,5 +1,6 @@
 //! Which targets a class uses, in which role, and by when it needs an answer.
 
+use super::deadlines::Deadlines;
 use super::evidence::{AtClass, Use};
 use super::survival::{self, Survival};
 
@@ -10,8 +11,7 @@ pub(super) struct Roles {
     pub(super) groups: Vec<Vec<String>>,
     /// Whether the log names groups.
     pub(super) stated: bool,
-    /// From arrival, µs, and whether it is for the first output.
-    pub(super) deadline: Option<(u64, bool)>,
+    pub(super) deadlines: Deadlines,
     pub(super) longest_us: u64,
     /// Targets that stood in with another model.
     pub(super) substitutes: Vec<u16>,
@@ -37,7 +37,7 @@ impl Roles {
         Roles {
             groups: named.collect(),
             stated,
-            deadline: class.deadline_us.map(|us| (us, class.answered_after)),
+            deadlines: class.times.deadlines(),
             longest_us: class.longest_us,
             substitutes: class.substitutes.clone(),
             refused: class.refused,

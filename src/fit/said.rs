@@ -36,13 +36,7 @@ impl Fit {
             if !class.roles.stated {
                 said.push(format!("class {}: roles are taken from the order of use", class.name));
             }
-            if class.roles.deadline.is_none() {
-                said.push(format!(
-                    "class {}: no deadline is seen (the longest request took {}): 600s is assumed",
-                    class.name,
-                    us(class.roles.longest_us)
-                ));
-            }
+            said.extend(class.roles.deadlines.said(&class.name, class.roles.longest_us));
             if class.borrowed > 0 {
                 said.push(format!(
                     "class {}: {} of {} requests have no tokens in the log (most were never answered): those of the request before are taken",

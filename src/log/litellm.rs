@@ -80,10 +80,10 @@ pub(super) fn row(object: &Value) -> Result<Row, Unusable> {
         likeness: likeness(object),
         ..Row::default()
     };
+    // LiteLLM sets it to the end where nothing was streamed.
+    let first = seconds(object, "completionStartTime")?;
+    row.first_us = first.filter(|&first| first < ended && first >= sent);
     if status == "success" {
-        // LiteLLM sets it to the end where nothing was streamed.
-        let first = seconds(object, "completionStartTime")?;
-        row.first_us = first.filter(|&first| first < ended && first >= sent);
         row.status = Some(200);
         return Ok(row);
     }

@@ -2,6 +2,7 @@
 
 mod counted;
 mod coverage;
+mod deadlines;
 mod drift;
 mod formats;
 mod honest;
