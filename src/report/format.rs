@@ -5,6 +5,16 @@ use crate::stats::{Dimension, Estimate, Note, Paired, Verdict, level};
 /// Nothing that is measured in µs, picodollars or requests comes down to this but by rounding.
 const DUST: f64 = 1e-15;
 
+/// What a cell says of a quantile that too few requests lie beyond.
+const TOO_FEW: &str = "too few";
+
+/// What cells leave unsaid, for below their table; `None` where these say all.
+pub(crate) fn legend(cells: &str) -> Option<&'static str> {
+    cells
+        .contains("(too few: ")
+        .then_some("Too few: a quantile is told from 100 requests beyond it; so many are there.")
+}
+
 /// A value with its interval, or the reason why there is none.
 pub(crate) fn figure(estimate: &Estimate, dimension: Dimension) -> String {
     let Some(value) = estimate.value else {
@@ -195,7 +205,7 @@ fn short(note: Note) -> String {
         Note::NothingMeasured => "nothing to measure".into(),
         Note::NotModelled => "not modelled".into(),
         Note::IfIndependent => "if independent".into(),
-        Note::FewExceedances { found } => format!("too few beyond it: {found} of the 100 needed"),
+        Note::FewExceedances { found } => format!("{TOO_FEW}: {found}"),
         Note::Unanswered => "unanswered".into(),
         Note::Reached { reached, of } => format!("{reached} of {of} incidents"),
         Note::Fragile => "one world only".into(),
@@ -233,7 +243,7 @@ mod tests {
         assert_eq!(near(-0.000_080, 0.000_093), "-0.008 pp ± 0.009");
         assert_eq!(change(-4e-19, Some((-5e-19, -3e-19)), Dimension::Dollars), "$0 ± 0");
         let few = short(Note::FewExceedances { found: 30 });
-        assert_eq!(few, "too few beyond it: 30 of the 100 needed");
+        assert_eq!(few, "too few: 30");
     }
 
     #[test]

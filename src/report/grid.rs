@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use comfy_table::{CellAlignment, presets};
 
+use super::format::legend;
 use super::table::{frame, text};
 use crate::page::{Column, Row, Table};
 
@@ -45,7 +46,11 @@ impl Grid {
         let mut table = comfy_table::Table::new();
         table.load_style(presets::UTF8_FULL_CONDENSED).set_header(&self.head);
         self.fill(&mut table);
-        table.to_string()
+        let table = table.to_string();
+        match legend(&table) {
+            Some(legend) => format!("{table}\n{legend}"),
+            None => table,
+        }
     }
 
     fn fill(&self, table: &mut comfy_table::Table) {
@@ -69,8 +74,9 @@ impl Grid {
             let head = cells.next().unwrap_or_default();
             Row { head, cells: cells.collect(), ..Row::default() }
         };
+        let legend = self.rows.iter().flatten().find_map(|cell| legend(cell));
         Table {
-            caption: caption.into(),
+            caption: [Some(caption), legend].into_iter().flatten().collect::<Vec<_>>().join(". "),
             columns: columns.collect(),
             rows: self.rows.into_iter().map(row).collect(),
         }

@@ -2,7 +2,7 @@
 
 use comfy_table::{Cell, CellAlignment, Table, presets};
 
-use super::format::{difference, figure};
+use super::format::{difference, figure, legend};
 use super::notes::short_hash;
 use super::{Report, VERSION};
 use crate::experiment::{GateFinding, Identified, Pair, Ranking};
@@ -268,9 +268,13 @@ pub(super) fn frame(columns: &[&str]) -> Table {
     table
 }
 
-/// The table without spaces at line ends, which editors and diffs stumble over.
+/// The table without spaces at line ends, which editors and diffs stumble over; with what its cells
+/// leave unsaid below it.
 pub(super) fn text(table: &Table) -> String {
-    table.to_string().lines().map(|line| format!("{}\n", line.trim_end())).collect()
+    let table = table.to_string();
+    let legend = legend(&table);
+    let lines = table.lines().map(str::trim_end).chain(legend);
+    lines.map(|line| format!("{line}\n")).collect()
 }
 
 pub(crate) fn section(title: &str, body: &str) -> String {

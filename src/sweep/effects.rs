@@ -193,7 +193,14 @@ mod tests {
     fn point(variant: u64, field: Value, score: f64) -> Point {
         let scores = vec![Figure::new(Some(score), None)];
         let differences = vec![Figure::default()];
-        Point { variant, fields: vec![field], scores, differences, in_scenarios: Vec::new() }
+        Point {
+            variant,
+            is_base_again: false,
+            fields: vec![field],
+            scores,
+            differences,
+            in_scenarios: Vec::new(),
+        }
     }
 
     #[test]

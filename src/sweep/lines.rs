@@ -81,7 +81,7 @@ mod tests {
     fn what_was_changed_shows() {
         let written = line("sweep", &json!({"text": "a\tb", "figure": 1.5}));
         let whole = written.strip_suffix('\n').unwrap();
-        assert_eq!(check("sweep", whole), Ok(r#"{"figure":1.5,"text":"a\tb"}"#));
+        assert_eq!(check("sweep", whole), Ok(r#"{"text":"a\tb","figure":1.5}"#));
         assert_eq!(check("another", whole), Err(Damage::Changed));
         assert_eq!(check("sweep", &whole.replace("1.5", "1.6")), Err(Damage::Changed));
         assert_eq!(check("sweep", &format!("{whole}\r")), Err(Damage::Changed));

@@ -12,6 +12,8 @@ use super::row::{Figure, Row};
 pub struct Point {
     /// Its number; the base is 0.
     pub variant: u64,
+    /// A variant that is the base's policy again: the base stands for it.
+    pub is_base_again: bool,
     /// Its cells, by the header's fields.
     pub fields: Vec<Value>,
     /// By objective.
@@ -59,6 +61,7 @@ impl Summary {
         let pick = |of: &[usize]| of.iter().map(|&at| row.figures[at]).collect();
         self.points.push(Point {
             variant: row.variant,
+            is_base_again: row.variant > 0 && row.policy == self.header.base.hash,
             fields: row.fields.clone(),
             scores: columns.iter().map(|(score, _)| row.figures[*score]).collect(),
             differences: columns.iter().map(|(_, difference)| row.figures[*difference]).collect(),
@@ -76,9 +79,28 @@ impl Summary {
     pub fn front_of(&self, wanted: &[usize]) -> Vec<usize> {
         let objectives: Vec<Objective> =
             wanted.iter().map(|&at| self.header.objectives[at].clone()).collect();
-        let scores = |point: &Point| wanted.iter().map(|&at| point.scores[at].value()).collect();
+        let score =
+            |point: &Point, at: usize| point.scores[at].value().filter(|_| !point.is_base_again);
+        let scores = |point: &Point| wanted.iter().map(|&at| score(point, at)).collect();
         let scores: Vec<Vec<Option<f64>>> = self.points.iter().map(scores).collect();
         front(&scores, &objectives)
+    }
+
+    /// How many policies there are, the base's counted once.
+    pub(super) fn policies(&self) -> usize {
+        self.points.iter().filter(|point| !point.is_base_again).count()
+    }
+
+    /// The variants that are the base again, in words after the others; empty without any.
+    pub(super) fn base_again(&self) -> String {
+        let again = self.points.iter().filter(|point| point.is_base_again);
+        let again: Vec<String> = again.map(|point| format!("#{}", point.variant)).collect();
+        match again.len() {
+            0 => String::new(),
+            1 => format!("; {} is the base again", again[0]),
+            2..=4 => format!("; {} are the base again", again.join(", ")),
+            many => format!("; {many} of them are the base again"),
+        }
     }
 
     /// The base's point, where it is among them.

@@ -69,9 +69,10 @@ impl Summary {
             more => format!(" {more} more of the front are in the rows."),
         };
         let title = format!(
-            "Pareto front: {} of {} policies ({variants} variants and the base)",
+            "Pareto front: {} of {} policies ({variants} variants and the base{})",
             front.len(),
-            self.points.len()
+            self.policies(),
+            self.base_again()
         );
         format!(
             "{title}\n{}\nNothing beats these in every objective.{more} The best of {variants} \

@@ -298,3 +298,19 @@ fn a_report_that_cannot_be_written_is_refused_at_once() {
     let shard = ["--shard", "1/2", "--out", "a.sweep", "--report", "a.html"];
     assert_eq!(windtunnel(&folder, &[&SWEEP[..], &shard].concat()).status.code(), Some(2));
 }
+
+#[test]
+fn a_point_that_is_the_base_again_is_named_and_not_shown_twice() {
+    let folder = folder();
+    let words = ["sweep", "small.yaml", "--policy", "conservative", "--sample", "grid"];
+    let more = ["--vary", "attempts.max=2..4", "--worlds", "2"];
+    let output = windtunnel(&folder, &[&words[..], &more].concat());
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    // Three tries are what the base has.
+    assert!(
+        text.contains(" of 3 policies (3 variants and the base; #2 is the base again)"),
+        "{text}"
+    );
+    let head = text.lines().find(|line| line.starts_with('│')).expect("a table");
+    assert!(!head.contains("#2"), "{text}");
+}

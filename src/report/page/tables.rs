@@ -3,6 +3,7 @@
 use crate::experiment::{Findings, SplitFindings};
 use crate::page::{Block, Section, Table};
 use crate::report::Report;
+use crate::report::format::legend;
 use crate::report::split::{
     BESIDE_AND_ALONE, SAID_AND_SO, rows_beside_and_alone, rows_said_and_so, title_against, title_of,
 };
@@ -91,15 +92,19 @@ fn measures(
     let policies = &report.findings.policies;
     let names = policies.iter().map(|policy| policy.name.as_str());
     let mut table = Table::of_figures(caption, "measure", names);
-    let mut block = None;
+    let (mut block, mut unsaid) = (None, None);
     for (row, measure) in report.catalogue.measures().iter().enumerate() {
         let is_any = (0..policies.len()).any(|policy| of(policy, row).is_some());
         let cells = measure_cells(measure, policies.len(), |policy| of(policy, row));
         if let Some(cells) = cells.filter(|_| is_any) {
+            unsaid = unsaid.or_else(|| cells.iter().find_map(|cell| legend(cell)));
             let row = table.row(measure.name.clone(), cells);
             row.about.clone_from(&measure.describes);
             row.breaks = block.replace(measure.block).is_some_and(|last| last != measure.block);
         }
+    }
+    if let Some(unsaid) = unsaid {
+        table.caption += &format!(". {unsaid}");
     }
     table
 }

@@ -46,7 +46,7 @@ impl Summary {
 
     fn answer(&self, front: &[usize]) -> String {
         let base = &self.header.base.name;
-        let points = self.points.len();
+        let policies = self.policies();
         let on_it = front.iter().any(|&at| self.points[at].variant == 0);
         let of_base = match on_it {
             true => format!("The base, `{base}`, is one of them."),
@@ -54,8 +54,12 @@ impl Summary {
         };
         let are = if front.len() == 1 { "is" } else { "are" };
         format!(
-            "{} of {points} policies {are} beaten by no other in everything wanted. {of_base}",
-            front.len()
+            "{} of {policies} policies {are} beaten by no other in everything wanted. {of_base}{}",
+            front.len(),
+            match self.base_again() {
+                again if again.is_empty() => String::new(),
+                again => format!(" ({}.)", again.trim_start_matches("; ")),
+            }
         )
     }
 

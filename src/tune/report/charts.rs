@@ -115,6 +115,7 @@ impl<'a> TuneReport<'a> {
             }
             summary.points.push(Point {
                 variant: entrant as u64,
+                is_base_again: false,
                 fields: columns.cells(space, &self.tuning.entrants[entrant].variant),
                 scores: figures,
                 differences,
