@@ -271,6 +271,7 @@ timeouts: {attempt: 1s}
     in_worlds(&scenario, &hasty, 1, WorldOptions::default(), |run| {
         let all = run.totals.overall();
         assert_eq!(all.calls(), all.requests, "the second call is never made");
+        assert!(run.rows.attempts.iter().all(|row| row.provider_calls() == 1), "nor written down");
         assert_eq!(all.ended_as[FailureClass::Timeout as usize], all.requests);
     });
 }

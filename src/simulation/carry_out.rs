@@ -204,7 +204,10 @@ impl Simulation<'_> {
         };
         let open = &mut self.open[attempt.request.slot as usize];
         let end = End { status: 0, failure: class, phase: None, cancelled: true, usage, bill };
+        let pausing = open.latest == Latest::Pausing;
         open.end_latest::<S>(now, &end);
+        // The call that its proxy was about to make is not made.
+        open.row.hidden_calls -= u8::from(pausing);
         if open.row.was_sent {
             let gateway = self.gateways.of(attempt.request);
             self.pool.give_back(gateway, usize::from(open.row.target.0));

@@ -1,5 +1,7 @@
 //! Layers that never repeat are not there.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::{random, run};
@@ -58,8 +60,12 @@ fn layers_leave_the_actions_as_they_are_and_close_each_once() {
             + all.partial_output
             + all.cancelled;
         assert_eq!(all.answered.total() + unanswered, all.requests, "seed {seed}");
-        let measured = rows.requests.iter().filter(|row| row.measured).count() as u64;
-        assert_eq!(all.received, measured, "seed {seed}");
+        let measured: BTreeSet<u64> =
+            rows.requests.iter().filter(|row| row.measured).map(|row| row.request).collect();
+        assert_eq!(all.received, measured.len() as u64, "seed {seed}");
+        let of_measured = rows.attempts.iter().filter(|row| measured.contains(&row.request));
+        let calls: u64 = of_measured.map(|row| u64::from(row.hidden_calls)).sum();
+        assert_eq!(all.hidden_calls, calls, "seed {seed}: the calls of attempts given up as well");
         resent += all.received - all.requests;
         hidden += all.hidden_calls;
     }

@@ -126,9 +126,9 @@ impl<'s> Simulation<'s> {
         while let Some(place) = verdict::repeats(layers, tries, heard) {
             let layer = layers[place].as_ref().expect("who repeats is there");
             let subject = NameHash::of(LAYERS[place].name());
-            let draw = it.asked.request.key.draw(Purpose::LayerBackoff, subject, path);
+            let draws = it.asked.request.key.draw2(Purpose::LayerBackoff, subject, path);
             let one = &mut it.loops[place];
-            if let Some(wait) = layer.wait(u32::from(one.tries) - 1, one.previous, draw, heard) {
+            if let Some(wait) = layer.wait(u32::from(one.tries) - 1, one.previous, draws, heard) {
                 *one = Loop { tries: one.tries + 1, previous: wait, ..*one };
                 it.loops[place + 1..].fill(Loop::FIRST);
                 return self.wait(now, action, place, wait);

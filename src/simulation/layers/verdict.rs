@@ -67,25 +67,28 @@ impl OuterLayer {
         }
     }
 
-    /// How long it waits before its next try, the `index`th repeat from 0; `None` where the hint
-    /// is too long for it.
+    /// How long it waits before its next try, the `index`th repeat from 0, given a draw for its backoff
+    /// and one for the jitter of a hint; `None` where the hint is too long for it.
     pub(super) fn wait(
         &self,
         index: u32,
         previous: Duration,
-        draw: u64,
+        (of_backoff, of_hint): (u64, u64),
         heard: Heard,
     ) -> Option<Duration> {
         let hint = match heard {
             Heard::Failure { retry_after, .. } => retry_after,
             _ => None,
         };
-        self.retry_after.wait(self.backoff.delay(index, previous, draw), hint, draw)
+        self.retry_after.wait(self.backoff.delay(index, previous, of_backoff), hint, of_hint)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use windtunnel_policy::Share;
+    use windtunnel_policy::config::{Backoff, Jitter, RetryAfter, RetryAfterMode};
+
     use super::*;
 
     const UNAVAILABLE: Heard = Heard::Failure { status: 503, retryable: true, retry_after: None };
@@ -135,12 +138,38 @@ mod tests {
             layer.wait(
                 0,
                 Duration::ZERO,
-                0,
+                (0, 0),
                 Heard::Failure { status: 429, retryable: true, retry_after: hint },
             )
         };
         assert_eq!(after(None), Some(Duration::from_millis(500)));
         assert_eq!(after(seconds(20)), seconds(20));
         assert_eq!(after(seconds(61)), Some(Duration::from_millis(500)));
+    }
+
+    #[test]
+    fn backoff_and_jitter_of_a_hint_have_luck_of_their_own() {
+        let eight = Duration::from_secs(8);
+        let usual = OuterLayer::default();
+        let layer = OuterLayer {
+            backoff: Backoff { base: eight, max: eight, jitter: Jitter::Full, ..usual.backoff },
+            retry_after: RetryAfter {
+                mode: RetryAfterMode::AtLeast,
+                jitter: Share::ONE,
+                ..usual.retry_after
+            },
+            ..OuterLayer::default()
+        };
+        let hinted = Heard::Failure {
+            status: 429,
+            retryable: true,
+            retry_after: Some(Duration::from_secs(5)),
+        };
+        // A draw of nothing, and one of nearly all.
+        let (no, all) = (0, u64::MAX);
+        let after = |draws| layer.wait(0, Duration::ZERO, draws, hinted).map(Duration::as_micros);
+        assert_eq!(after((no, no)), Some(5_000_000));
+        assert_eq!(after((all, no)), Some(8_000_000));
+        assert_eq!(after((no, all)), Some(10_000_000));
     }
 }
