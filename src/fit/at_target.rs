@@ -34,6 +34,8 @@ pub(super) struct AtTarget {
     pub(super) blocks: Blocks,
     pub(super) hints: Hints,
     pub(super) totals: Totals,
+    /// Between the output tokens of late, in ns.
+    pace_ns: u64,
 }
 
 /// One minute at one target, by the sending of attempts.
@@ -86,6 +88,9 @@ pub(super) struct Totals {
     pub(super) cut: u64,
 }
 
+/// No answer is taken to be longer.
+const MOST_TOKENS: u32 = 1 << 20;
+
 /// A failure of the target rather than of the request or its caller, that has a kind. What is given up
 /// while its output comes has met a limit on the whole: times and speed say how often that happens.
 pub(super) fn is_the_targets(attempt: &Attempt) -> bool {
@@ -93,11 +98,8 @@ pub(super) fn is_the_targets(attempt: &Attempt) -> bool {
         CallerCancelled, ClientInvalid, ContentPolicy, ContextOverflow, ContractFailure,
         DeadlineExhausted, GatewayDenied, NoEligibleTarget, PartialStream, Refusal, Timeout,
     };
-    let while_it_came = attempt.cancelled && attempt.phase == Phase::AfterOutput;
-    if while_it_came && attempt.failure == Some(Timeout) {
-        return false;
-    }
-    attempt.failure.is_some_and(|class| {
+    let cut = attempt.failure == Some(Timeout) && is_cut_coming(attempt);
+    !cut && attempt.failure.is_some_and(|class| {
         !matches!(
             class,
             CallerCancelled
@@ -114,7 +116,25 @@ pub(super) fn is_the_targets(attempt: &Attempt) -> bool {
     })
 }
 
+/// Whether it was given up while its output came.
+pub(super) fn is_cut_coming(attempt: &Attempt) -> bool {
+    attempt.cancelled && attempt.phase == Phase::AfterOutput
+}
+
+/// Of the paces seen, the mean weighs the last this many most.
+const PACES: u64 = 32;
+
 impl AtTarget {
+    /// Output tokens that had come of an attempt that was cut: as it says, or by the pace of answers of late.
+    pub(super) fn came(&self, attempt: &Attempt) -> u32 {
+        let coming = attempt.ended_us.saturating_sub(attempt.first_us.unwrap_or(attempt.ended_us));
+        let by_pace = match (attempt.output, self.pace_ns) {
+            (0, 1..) => coming.saturating_mul(1_000) / self.pace_ns,
+            (told, _) => told.into(),
+        };
+        u32::try_from(by_pace).unwrap_or(u32::MAX).min(MOST_TOKENS)
+    }
+
     /// Takes the last of several attempts whose others are known by their number alone: they failed, are
     /// taken for server errors here, and their times are in that of the last.
     pub(super) fn take_last(&mut self, attempt: &Attempt, unseen: u64, demand: bool) {
@@ -219,7 +239,12 @@ impl AtTarget {
             && let Some(first) = attempt.first_us.filter(|&first| first < attempt.ended_us)
         {
             let span = (attempt.ended_us - first).saturating_mul(1_000);
-            block.pace.add(span / u64::from(attempt.output - 1));
+            let pace = span / u64::from(attempt.output - 1);
+            block.pace.add(pace);
+            self.pace_ns = match self.pace_ns {
+                0 => pace,
+                lately => lately.saturating_mul(PACES - 1).saturating_add(pace) / PACES,
+            };
         }
         if of_target && !attempt.cancelled && attempt.phase == Phase::BeforeHeaders {
             block.failing.add(took);

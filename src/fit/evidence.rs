@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::asks::{Ask, Asks};
-use super::at_target::{AtTarget, is_the_targets};
+use super::at_target::{AtTarget, is_cut_coming, is_the_targets};
 use super::blocks;
 use super::cells::Cells;
 use super::counted::FromCounters;
@@ -164,7 +164,9 @@ impl Evidence {
         let unseen = tries.saturating_sub(sent.len() as u64);
         self.unseen += unseen;
         self.attempts += unseen;
-        entry(&mut self.classes, request.class).take(request);
+        let cut = request.attempts.last().filter(|attempt| is_cut_coming(attempt));
+        let came = cut.map(|attempt| self.targets[usize::from(attempt.target)].came(attempt));
+        entry(&mut self.classes, request.class).take(request, came);
         self.lived.take(request);
         if self.requests.is_multiple_of(LOOKS_AFTER) {
             blocks::bound(&mut self.targets);
@@ -190,7 +192,8 @@ pub(super) fn entry<T: Default + Clone>(list: &mut Vec<T>, position: u16) -> &mu
 }
 
 impl AtClass {
-    fn take(&mut self, request: &Request) {
+    /// Takes a request; of one that was cut while its output came, with the tokens that had come.
+    fn take(&mut self, request: &Request, came: Option<u32>) {
         let took = request.closed_us - request.arrived_us;
         self.longest_us = self.longest_us.max(took);
         match request.end {
@@ -220,9 +223,13 @@ impl AtClass {
             let tokens =
                 |of: fn(&Attempt) -> u32| request.attempts.iter().map(of).max().unwrap_or(0);
             let whole = request.end == End::Answered;
-            let output = if whole { tokens(|attempt| attempt.output) } else { 0 };
+            let cut = request.end == End::Failed && came.is_some();
+            let output = match whole {
+                true => tokens(|attempt| attempt.output),
+                false => came.filter(|_| cut).unwrap_or(0),
+            };
             let input = tokens(|attempt| attempt.input);
-            self.asks.add(Ask { at_us: request.arrived_us, input, output });
+            self.asks.add(Ask { at_us: request.arrived_us, input, output, cut });
         }
     }
 }

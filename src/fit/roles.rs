@@ -65,7 +65,11 @@ fn stated_groups(class: &AtClass) -> Vec<Vec<u16>> {
         .collect()
 }
 
-/// Those tried first, then each other one by itself, in the order of their use.
+/// Whoever is asked that much later among a request's attempts, on average, is in a group of its own: in
+/// the next group it would be a whole attempt.
+const LATER: f64 = 0.5;
+
+/// Those tried first, then the others in the order of their use, each with those that are asked as late.
 fn by_use(class: &AtClass) -> Vec<Vec<u16>> {
     let all: u64 = class.uses.values().map(|used| used.first).sum();
     let most = class.uses.values().map(|used| used.first).max().unwrap_or(0);
@@ -81,6 +85,41 @@ fn by_use(class: &AtClass) -> Vec<Vec<u16>> {
     }
     first.sort_unstable();
     later.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    let primary = first.into_iter().map(|(_, target)| target).collect();
-    [primary].into_iter().chain(later.into_iter().map(|(_, target)| vec![target])).collect()
+    let mut groups: Vec<Vec<u16>> = vec![first.into_iter().map(|(_, target)| target).collect()];
+    let mut begins = f64::NEG_INFINITY;
+    for (position, target) in later {
+        match groups.last_mut() {
+            Some(group) if position - begins < LATER => group.push(target),
+            _ => {
+                groups.push(vec![target]);
+                begins = position;
+            }
+        }
+    }
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[test]
+    fn who_is_asked_as_late_is_of_one_group() {
+        let used = |attempts, first, positions| Use {
+            attempts,
+            first,
+            positions,
+            groups: BTreeMap::new(),
+        };
+        let uses = BTreeMap::from([
+            (0, used(66, 0, 70)),
+            (1, used(1_000, 990, 10)),
+            (2, used(75, 1, 74)),
+            (3, used(20, 0, 41)),
+        ]);
+        let class = AtClass { uses, ..AtClass::default() };
+        assert_eq!(by_use(&class), [vec![1], vec![2, 0], vec![3]]);
+    }
 }

@@ -39,7 +39,7 @@ impl Fit {
             said.extend(class.roles.deadlines.said(&class.name, class.roles.longest_us));
             if class.borrowed > 0 {
                 said.push(format!(
-                    "class {}: {} of {} requests have no tokens in the log (most were never answered): those of the request before are taken",
+                    "class {}: {} of {} requests have no tokens in the log (most were never answered): those of the request before are taken, and the output of one that was longer for an answer that was cut while it came",
                     class.name,
                     class.borrowed,
                     class.roles.requests
