@@ -211,7 +211,10 @@ fn rate_words(target: &TargetFit) -> String {
 /// How long callers wait: beyond what was seen, for ever.
 fn patience_spec(patience: &super::survival::Survival) -> DistSpec<Duration> {
     let gone = patience.identified();
-    let quantile = |p: f64| patience.quantile(p / gone.max(1e-9)).map(Duration::from_micros);
+    let quantile = |p: f64| {
+        let micros = patience.quantile(p / gone.max(1e-9))?;
+        Some(Duration::from_micros(micros.max(u64::from(p > 0.0))))
+    };
     let steps = [0.0, 0.25, 0.5, 0.75, 1.0].map(|part| part * gone);
     let name = |p: f64| format!("p{:.4}", p * 100.0);
     let mut table: std::collections::BTreeMap<String, Duration> =

@@ -242,9 +242,13 @@ const STATED: [(&str, f64); 11] = [
 /// Observations that must lie beyond a quantile of a tail.
 const BEYOND: f64 = 5.0;
 
-/// The table of a survival curve whose times are in parts of a µs; none where nothing was seen.
+/// The table of a survival curve whose times are in parts of a µs; none where nothing was seen. Where a log
+/// says that nothing passed, its clock was too coarse: of a table, only the lower end can be zero.
 fn quantiles(survival: &Survival, parts: u64) -> Option<DistSpec<Duration>> {
-    let of = |p: f64| survival.quantile(p).map(|value| (value + parts / 2) / parts);
+    let of = |p: f64| {
+        let micros = (survival.quantile(p)? + parts / 2) / parts;
+        Some(micros.max(u64::from(p > 0.0)))
+    };
     let (low, high) = (of(0.0)?, of(1.0)?);
     if low == high {
         return Some(DistSpec::Constant(Duration::from_micros(low)));
@@ -258,4 +262,21 @@ fn quantiles(survival: &Survival, parts: u64) -> Option<DistSpec<Duration>> {
         stated.filter_map(|(name, p)| Some(((*name).to_owned(), Duration::from_micros(of(*p)?))));
     let last = [("p100".to_owned(), Duration::from_micros(high))];
     Some(DistSpec::Quantiles(table.chain(last).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Clocks of whole milliseconds say so of most refusals.
+    #[test]
+    fn times_of_nothing_make_a_table_that_can_be_drawn_from() {
+        let mut ended = Cells::default();
+        ended.add_times(0, 90);
+        ended.add_times(1_000_000, 10);
+        let spec = quantiles(&survival::estimate(&ended, &Cells::default()), 1);
+        let Some(DistSpec::Quantiles(table)) = spec else { panic!("a table: {spec:?}") };
+        let at = |name: &str| table[name].as_micros();
+        assert_eq!((at("p0"), at("p50"), at("p100")), (0, 1, 1_000_000));
+    }
 }
