@@ -83,6 +83,8 @@ pub struct Fit {
     pub left_out: Vec<LeftOut>,
     /// The policy's own totals, as the log has them; classes and targets in the scenario's order.
     pub lived: RunTotals,
+    /// Failures that came back within a millisecond.
+    instant: u64,
     clock: Clock,
     warm_up_us: u64,
     interval_us: u64,
@@ -221,6 +223,7 @@ impl Fit {
             resent: evidence.resent,
             left_out: left_out::of(log, read),
             lived,
+            instant: evidence.targets.iter().map(|target| target.totals.instant).sum(),
             clock,
             warm_up_us,
             interval_us,

@@ -15,9 +15,25 @@ use crate::log::{AfterAnswer, Read, Shows, UnusableRows};
 const MOST_TOLD: usize = 12;
 
 impl Fit {
+    /// What speaks against believing the fit, whatever it reproduces; one sentence each.
+    pub fn cautions(&self) -> Vec<String> {
+        let share = self.instant as f64 / self.attempts.max(1) as f64;
+        let many = self.instant >= 20 && share >= 0.01;
+        many.then(|| {
+            format!(
+                "{} failures ({:.1} % of attempts) came back within a millisecond, and no provider answers so fast: they are the gateway's own (its connections, limits or breakers), here they count as the targets', and what another policy would change about them is not told",
+                self.instant,
+                share * 100.0
+            )
+        })
+        .into_iter()
+        .collect()
+    }
+
     /// What the log cannot tell, and what was taken instead; one sentence each.
     pub fn said(&self) -> Vec<String> {
         let mut said = self.blind_to.clone();
+        said.extend(self.cautions());
         self.said_of_attempts(&mut said);
         let AfterAnswer { requests, line } = self.after_answer;
         if requests > 0 {

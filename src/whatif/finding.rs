@@ -43,6 +43,8 @@ pub struct WhatIf {
     pub interval_s: f64,
     /// The policy in force against the log; null without a log.
     pub believed: Option<Believed>,
+    /// What speaks against believing it, whatever is reproduced.
+    pub cautions: Vec<String>,
     /// The policy in force, then the others.
     pub policies: Vec<PolicyFinding>,
     /// Success over time.
@@ -115,7 +117,8 @@ pub(super) fn of(question: &Question<'_>, runs: &Runs) -> WhatIf {
     let candidate = candidate(&policies);
     let sensitivity = otherwise(question, runs);
     let believed = question.log.map(|(fit, _)| believe::of(question, fit, runs));
-    let recommended = recommend(question, &policies, &sensitivity, believed.as_ref());
+    let cautions = question.log.map_or(Vec::new(), |(fit, _)| fit.cautions());
+    let recommended = recommend(question, &policies, &sensitivity, believed.as_ref(), &cautions);
     WhatIf {
         format: FORMAT,
         windtunnel: env!("CARGO_PKG_VERSION").into(),
@@ -139,6 +142,7 @@ pub(super) fn of(question: &Question<'_>, runs: &Runs) -> WhatIf {
         refits: runs.refits.len(),
         interval_s: scenario.file.interval.as_micros() as f64 / 1e6,
         believed,
+        cautions,
         policies,
         stretches: course::stretches(question, runs, &in_time),
         bad_times: bad_times::of(question),
@@ -186,6 +190,7 @@ pub(super) fn empty() -> WhatIf {
         refits: 0,
         interval_s: 300.0,
         believed: None,
+        cautions: Vec::new(),
         policies: Vec::new(),
         in_time: Vec::new(),
         stretches: Vec::new(),

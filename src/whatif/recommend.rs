@@ -25,6 +25,7 @@ pub(super) fn recommend(
     policies: &[PolicyFinding],
     sensitivity: &[Sensitivity],
     believed: Option<&Believed>,
+    cautions: &[String],
 ) -> Recommended {
     let gain = |policy: &PolicyFinding| {
         let success = policy.differences.first()?;
@@ -68,6 +69,7 @@ pub(super) fn recommend(
                 .into(),
         );
     }
+    because.extend(cautions.iter().map(|caution| format!("but {caution}")));
     // A world that is off in success by as much as a policy gains says nothing of that gain.
     let success = believed.and_then(|believed| believed.checks.first());
     let off = success.filter(|check| check.outside());
@@ -80,7 +82,8 @@ pub(super) fn recommend(
         ));
     }
     Recommended {
-        policy: (against.is_empty() && reproduced && !buried).then(|| policy.name.clone()),
+        policy: (against.is_empty() && reproduced && !buried && cautions.is_empty())
+            .then(|| policy.name.clone()),
         because,
         changes: policy_diff::changes(&question.policies[0], &question.policies[best]),
     }

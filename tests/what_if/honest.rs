@@ -348,3 +348,24 @@ fn a_log_with_nothing_in_it_is_not_reproduced_and_not_denied() {
     let found: Value = serde_json::from_str(&found).expect("JSON");
     assert_eq!(found["believed"]["reproduces"], Value::Null, "{found}");
 }
+
+/// What no provider can have sent is no ground for a change of policy, though the simulation repeats it.
+#[test]
+fn failures_in_no_time_are_the_gateways_own() {
+    let folder = folder("0.004");
+    let ordinary = json(&folder, ["one.yaml", "three.yaml"], &[]);
+    assert_eq!(ordinary["cautions"], Value::Array(Vec::new()));
+    assert_eq!(ordinary["recommended"]["policy"], "three");
+    let log = log("0.004").replace(",200,503,", ",0,503,");
+    fs::write(folder.path().join("log.csv"), log).expect("it can be written to");
+    let told = json(&folder, ["one.yaml", "three.yaml"], &[]);
+    let caution = told["cautions"][0].as_str().expect("a caution");
+    assert!(
+        caution.starts_with("40 failures (10.0 % of attempts) came back within a millisecond"),
+        "{caution}"
+    );
+    assert_eq!(told["recommended"]["policy"], Value::Null);
+    let text = ask(&folder, ["one.yaml", "three.yaml"], &[]);
+    let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(plain.contains(&format!("BUT {caution}.")), "{text}");
+}

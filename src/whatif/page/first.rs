@@ -7,7 +7,7 @@ use crate::whatif::figures::Unit;
 use crate::whatif::finding::WhatIf;
 use crate::whatif::left_out;
 use crate::whatif::policy::PolicyFinding;
-use crate::whatif::sections::{briefly, briefly_reproduced, intervals, of_fewer, unheld};
+use crate::whatif::sections::{briefly, briefly_reproduced, cautious, intervals, of_fewer, unheld};
 use crate::whatif::value::{Difference, Figure};
 use crate::whatif::words::{bill, clear, difference, figure, unit_of};
 
@@ -39,7 +39,8 @@ pub(super) fn asked(found: &WhatIf) -> String {
 
 /// Whether the log is reproduced goes first; the figures below it have the rest.
 pub(super) fn answer(found: &WhatIf) -> String {
-    let sentences = briefly_reproduced(found).or(unheld(found)).into_iter().chain([briefly(found)]);
+    let held = briefly_reproduced(found).or(unheld(found));
+    let sentences = held.into_iter().chain(cautious(found)).chain([briefly(found)]);
     sentences.collect::<Vec<_>>().join(" ")
 }
 

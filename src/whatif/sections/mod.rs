@@ -11,7 +11,7 @@ pub(super) use believed::{believed, briefly_reproduced, reproduced};
 pub(super) use elsewhere::{recommended, sensitivity};
 pub(super) use measures::{FIRST, by_class, changes, policies, targets};
 pub(super) use over_time::{bad_times, in_time, weighted};
-pub(super) use summary::{briefly, instead, intervals, of_fewer, unheld};
+pub(super) use summary::{briefly, cautious, instead, intervals, of_fewer, unheld};
 
 use super::finding::WhatIf;
 use super::left_out;

@@ -11,9 +11,15 @@ use crate::whatif::words::{change, clear, difference, figure};
 /// The answer in a few sentences; that it does not reproduce goes first.
 pub(super) fn summary(found: &WhatIf) -> Section {
     let mut sentences: Vec<String> = reproduced(found).or(unheld(found)).into_iter().collect();
+    sentences.extend(cautious(found));
     sentences.extend((1..found.policies.len()).map(|i| instead(found, i)));
     sentences.push(intervals(found));
     Section { title: "Summary".into(), sentences, ..Section::default() }
+}
+
+/// What speaks against believing it, to stand right behind what is reproduced.
+pub(in crate::whatif) fn cautious(found: &WhatIf) -> impl Iterator<Item = String> + '_ {
+    found.cautions.iter().map(|caution| format!("BUT {caution}."))
 }
 
 /// That figures are of fewer requests than the log holds; nothing where they are not.
