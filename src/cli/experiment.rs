@@ -1,7 +1,7 @@
 //! `run` and `compare`.
 
 use std::io::BufWriter;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rayon::ThreadPool;
 use windtunnel::experiment::{
@@ -25,6 +25,7 @@ use super::interrupt::{self, First, INTERRUPTED};
 use super::output::{OutFile, cannot_write, folder_of};
 use super::outputs::Outputs;
 use super::progress::Progress;
+use super::same_file::same;
 use super::say::say;
 use super::{Outcome, UNDECIDED};
 
@@ -83,6 +84,14 @@ fn files_read<P: Into<PathBuf>>(
 
 /// Policies by file or name; two of one name are told apart by what the user wrote.
 pub(super) fn named(written: &[String]) -> Result<Vec<Policy>, InputError> {
+    let is_file = |name: &&String| Path::new(name.as_str()).is_file();
+    let files: Vec<&String> = written.iter().filter(is_file).collect();
+    for (i, name) in files.iter().enumerate() {
+        if let Some(earlier) = files[..i].iter().find(|other| same(other.as_ref(), name.as_ref())) {
+            let message = format!("is the file of {earlier}, which is given, too");
+            return Err(InputError::new(*name, message).fix("leave one out"));
+        }
+    }
     let mut policies: Vec<Policy> =
         written.iter().map(|w| load_policy(w)).collect::<Result<_, _>>()?;
     let names: Vec<String> = policies.iter().map(|policy| policy.name.clone()).collect();

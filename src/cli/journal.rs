@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{BufReader, BufWriter, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
-use windtunnel::input::InputError;
+use windtunnel::input::{InputError, open};
 use windtunnel::sweep::{Header, Lines, Row, Rows, Summary, difference};
 
 use super::output::cannot_write;
@@ -112,19 +112,11 @@ impl Journal {
 fn has_begun(path: &Path, header: &Header) -> Result<bool, InputError> {
     let mut begin = Vec::new();
     let whole = header.line();
-    let read =
-        File::open(path).and_then(|file| file.take(whole.len() as u64).read_to_end(&mut begin));
-    read.map_err(|error| cannot_read(path, &error))?;
+    let read = open(path)?.take(whole.len() as u64).read_to_end(&mut begin);
+    read.map_err(|error| {
+        InputError::new(path.display().to_string(), format!("cannot be read: {error}"))
+    })?;
     Ok(begin.len() == whole.len() || !whole.as_bytes().starts_with(&begin))
-}
-
-/// The mistake of a file that cannot be read.
-fn cannot_read(path: &Path, error: &std::io::Error) -> InputError {
-    let name = path.display().to_string();
-    match error.kind() {
-        ErrorKind::NotFound => InputError::new(name, "no such file").fix("check the path"),
-        _ => InputError::new(name, format!("cannot be read: {error}")),
-    }
 }
 
 /// Opens a `.sweep` file for reading.
@@ -132,7 +124,5 @@ fn cannot_read(path: &Path, error: &std::io::Error) -> InputError {
 /// # Errors
 /// It cannot be read, or is none.
 pub(super) fn read(path: &Path) -> Result<Rows<BufReader<File>>, InputError> {
-    let name = path.display().to_string();
-    let file = File::open(path).map_err(|error| cannot_read(path, &error))?;
-    Rows::open(&name, BufReader::new(file))
+    Rows::open(&path.display().to_string(), BufReader::new(open(path)?))
 }

@@ -34,7 +34,9 @@ impl OutFile {
                 .fix("leave `--out` away for standard output, or name a file: `./-` is one"));
         }
         // What a link names is written: to rename over the link would put a file in its place.
-        let is_link = fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
+        // What it leads to may have no name of its own, such as a pipe: that is opened by the link.
+        let is_link = fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink())
+            && fs::metadata(path).map_or(true, |found| found.is_file());
         let path = &if is_link { place(path) } else { path.to_owned() };
         let refuse = |error: &io::Error| cannot_write(path, error);
         let to = match fs::metadata(path) {

@@ -41,7 +41,7 @@ pub(super) fn asked_for<'a>(
 }
 
 /// True where both lead to one file, which need not exist yet.
-fn same(a: &Path, b: &Path) -> bool {
+pub(super) fn same(a: &Path, b: &Path) -> bool {
     place(a) == place(b) || one_inode(a, b)
 }
 

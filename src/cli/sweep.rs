@@ -91,14 +91,18 @@ fn run(args: &SweepArgs, study: &Study<'_>, scenarios: &[(Scenario, f64)]) -> Ou
     Ok(if complete { 0 } else { INTERRUPTED })
 }
 
+/// Beyond these, one scenario alone counts, or sums of weights are no numbers.
+const WEIGHTS: std::ops::RangeInclusive<f64> = 1e-6..=1e6;
+
 /// Scenarios with their weights, as `NAME` or `NAME=WEIGHT`.
 fn scenarios(written: &[String]) -> Result<Vec<(Scenario, f64)>, InputError> {
     let mut scenarios: Vec<(Scenario, f64)> = Vec::new();
     for text in written {
         let weighted = text.rsplit_once('=').and_then(|(name, w)| Some((name, w.parse().ok()?)));
         let (name, weight): (&str, f64) = weighted.unwrap_or((text, 1.0));
-        if !(weight > 0.0 && weight.is_finite()) {
-            return Err(InputError::new(text, "a weight is a number above 0"));
+        if !WEIGHTS.contains(&weight) {
+            let message = "a weight is a number above 0: from 0.000001 to 1000000";
+            return Err(InputError::new(text, message));
         }
         let scenario = Scenario::load(name)?;
         let called = &scenario.file.name;

@@ -9,6 +9,7 @@ fn command_lines_that_cannot_be_done() {
     let plain = format!("{FILES}/{S}");
     let folder = TempDir::new().expect("a folder");
     let inside = folder.path().join("report.txt").display().to_string();
+    let (policy, detour) = (format!("{FILES}/{P}"), format!("{FILES}/../files/{P}"));
     let nowhere = folder.path().join("none/report.txt").display().to_string();
     for (args, wanted) in [
         (vec!["run", "nowhere.yaml"], "nowhere.yaml: no file and no shipped scenario"),
@@ -44,6 +45,17 @@ fn command_lines_that_cannot_be_done() {
         (vec!["run", "./nowhere.yaml", "--out", &inside], "no such file"),
         (vec!["compare", &plain], "names no policies to compare"),
         (vec!["compare", &plain, "--policy", "single", "--policy", "single"], "is given twice"),
+        (
+            vec!["compare", &plain, "--policy", &policy, "--policy", &detour],
+            "which is given, too; leave one out",
+        ),
+        (vec!["run", &plain, "--gate", "success >= 101%"], "a share is at most 100%"),
+        (vec!["run", &plain, "--gate", "cost_per_1k <= -$5"], "this measure is never below zero"),
+        (
+            vec!["sweep", &(plain.clone() + "=1e308"), "--vary", "attempts.max=1..2"],
+            "a weight is a number",
+        ),
+        (vec!["merge", FILES], "is a directory"),
         (vec!["drill"], "required"),
         (vec!["drill", "conservativ"], "did you mean `conservative`?"),
         (vec!["drill", "nowhere.yaml"], "nowhere.yaml: no file and no shipped policy"),

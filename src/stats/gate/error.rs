@@ -64,6 +64,8 @@ pub enum Problem {
     PercentOfBase,
     /// A limit below zero, of a measure that never is.
     Negative,
+    /// A percentage above 100.
+    MoreThanAll,
     /// A share outside 0 to 1, most often a forgotten `%`.
     ShareOutOfRange,
     /// `base * 0`.
@@ -115,6 +117,7 @@ impl fmt::Display for Problem {
             Problem::Negative => f.write_str(
                 "this measure is never below zero: leave the `-` out, or write `base - …` for a difference",
             ),
+            Problem::MoreThanAll => f.write_str("a share is at most 100%"),
             Problem::ShareOutOfRange => {
                 f.write_str("a share lies between 0 and 1: is a `%` missing?")
             }

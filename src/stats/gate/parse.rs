@@ -98,7 +98,9 @@ fn absolute(cursor: &mut Cursor, measure: Known<'_>) -> Result<Limit, Located> {
         return Err((start, Problem::PointsAlone));
     }
     if dimension == Dimension::Share && !(0.0..=1.0).contains(&quantity.value()) {
-        return Err((start, Problem::ShareOutOfRange));
+        let is_percent = quantity.unit == Unit::Percent;
+        let problem = if is_percent { Problem::MoreThanAll } else { Problem::ShareOutOfRange };
+        return Err((start, problem));
     }
     Ok(Limit::Absolute(quantity))
 }

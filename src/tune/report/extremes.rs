@@ -80,8 +80,15 @@ pub(super) fn titled(report: &TuneReport<'_>) -> Option<(String, Grid)> {
     let finalists = report.tuning.finalists.iter().enumerate();
     let worlds = report.tuning.finalists.iter().flat_map(|f| &f.extremes).next()?.score.worlds;
     let measure = &report.task.goal.measure;
-    let mut table =
-        Grid::new(&["", "stickiness of failures", "base", "finalist", measure, "conditions", ""]);
+    let mut table = Grid::new(&[
+        "",
+        "stickiness of failures",
+        "base",
+        "finalist",
+        measure,
+        "conditions",
+        "there",
+    ]);
     for (position, finalist) in finalists {
         for (row, there) in finalist.extremes.iter().enumerate() {
             let number = if row == 0 { (position + 1).to_string() } else { String::new() };

@@ -85,7 +85,7 @@ fn bad_gates() {
         ("attempts_per_request <= 150%", 27, Problem::WrongUnit { dimension: Count }),
         ("attempts_per_request <= 1e3", 25, unit("e3", Count)),
         ("success >= 99.5", 11, Problem::ShareOutOfRange),
-        ("success >= 101%", 11, Problem::ShareOutOfRange),
+        ("success >= 101%", 11, Problem::MoreThanAll),
         ("success >= -1%", 11, Problem::Negative),
         ("cost_per_1k <= -$5", 15, Problem::Negative),
         ("added_latency_p99 <= - 3s", 21, Problem::Negative),
