@@ -28,7 +28,7 @@ enum Stop {
     Enough,
 }
 
-struct Search<'a, O, K> {
+struct Search<'a, S, O, K> {
     steps: &'a [Step],
     /// What states are told apart by.
     key: &'a K,
@@ -39,6 +39,8 @@ struct Search<'a, O, K> {
     most: u64,
     observer: &'a O,
     way: Vec<Step>,
+    /// States that are done with: to copy over one of them is cheaper than to make a new one.
+    spare: Vec<Watched<S>>,
 }
 
 /// Walks over every sequence of so many steps. Where that is cut short or breaks a promise, it walks
@@ -66,8 +68,9 @@ fn walk_by<S: Subject, O: Observer, K: Fn(&Watched<S>) -> u128>(
     for length in [depth].into_iter().chain(0..depth) {
         let (seen, way) = (BTreeMap::new(), Vec::new());
         let requests = open(start);
-        let mut search = Search { steps, key, requests, seen, most, observer, way };
-        let end = search.from(start.clone(), length);
+        let spare = Vec::new();
+        let mut search = Search { steps, key, requests, seen, most, observer, way, spare };
+        let end = search.from(&mut start.clone(), length);
         let states = search.seen.len() as u64;
         let complete = end.is_ok();
         match end {
@@ -85,13 +88,11 @@ fn walk_by<S: Subject, O: Observer, K: Fn(&Watched<S>) -> u128>(
     walked
 }
 
-impl<O: Observer, K> Search<'_, O, K> {
-    /// All sequences of `left` more steps; answers how many there are.
-    fn from<S: Subject>(&mut self, watched: Watched<S>, left: u32) -> Result<u64, Stop>
-    where
-        K: Fn(&Watched<S>) -> u128,
-    {
-        let key = ((self.key)(&watched), left);
+impl<S: Subject, O: Observer, K: Fn(&Watched<S>) -> u128> Search<'_, S, O, K> {
+    /// All sequences of `left` more steps; answers how many there are. What it leaves of the state is of
+    /// no use.
+    fn from(&mut self, watched: &mut Watched<S>, left: u32) -> Result<u64, Stop> {
+        let key = ((self.key)(watched), left);
         if let Some(known) = self.seen.get(&key) {
             return Ok(*known);
         }
@@ -102,7 +103,7 @@ impl<O: Observer, K> Search<'_, O, K> {
             self.end(watched).map_err(Stop::Broken)?;
             1
         } else {
-            self.on(&watched, left)?
+            self.on(watched, left)?
         };
         self.seen.insert(key, sequences);
         self.observer.visited();
@@ -110,24 +111,28 @@ impl<O: Observer, K> Search<'_, O, K> {
     }
 
     /// Each step in turn.
-    fn on<S: Subject>(&mut self, watched: &Watched<S>, left: u32) -> Result<u64, Stop>
-    where
-        K: Fn(&Watched<S>) -> u128,
-    {
+    fn on(&mut self, watched: &Watched<S>, left: u32) -> Result<u64, Stop> {
         let mut sequences: u64 = 0;
         for step in self.steps {
             let Some(happens) = step.meaning(watched) else { continue };
             self.way.push(*step);
-            let mut next = watched.clone();
+            let mut next = match self.spare.pop() {
+                Some(mut spare) => {
+                    spare.clone_from(watched);
+                    spare
+                }
+                None => watched.clone(),
+            };
             happens.to(&mut next).map_err(Stop::Broken)?;
-            sequences = sequences.saturating_add(self.from(next, left - 1)?);
+            sequences = sequences.saturating_add(self.from(&mut next, left - 1)?);
+            self.spare.push(next);
             self.way.pop();
         }
         Ok(sequences)
     }
 
     /// What is open ends by itself, and is silent from then on.
-    fn end<S: Subject>(&self, mut watched: Watched<S>) -> Result<(), Broken> {
+    fn end(&self, watched: &mut Watched<S>) -> Result<(), Broken> {
         watched.drain()?;
         self.requests.iter().try_for_each(|request| watched.silent(*request))
     }

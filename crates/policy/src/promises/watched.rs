@@ -32,7 +32,7 @@ pub struct Moment {
 
 /// Feeds events to a subject, and holds every action against the promises, by means of state kept
 /// here and computed apart from the subject's own.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Watched<S> {
     /// What is watched.
     pub subject: S,
@@ -591,6 +591,47 @@ impl<S: Subject> Watched<S> {
         self.subject.hash_request(request, &mut key);
         self.lives[&request].hash_content(&mut key);
         key.wide()
+    }
+}
+
+impl<S: Clone> Clone for Watched<S> {
+    fn clone(&self) -> Watched<S> {
+        Watched {
+            subject: self.subject.clone(),
+            lives: self.lives.clone(),
+            trail: self.trail.clone(),
+            taken_out: self.taken_out.clone(),
+            open_until: self.open_until.clone(),
+            accounts: self.accounts.clone(),
+            covers: Arc::clone(&self.covers),
+            ..*self
+        }
+    }
+
+    /// What the subject need not copy is not copied.
+    fn clone_from(&mut self, source: &Watched<S>) {
+        let Watched {
+            subject,
+            lives,
+            now,
+            trail,
+            arrived,
+            finished,
+            taken_out,
+            recovery_off,
+            open_until,
+            accounts,
+            covers,
+        } = source;
+        self.subject.clone_from(subject);
+        self.lives.clone_from(lives);
+        self.trail.clone_from(trail);
+        self.taken_out.clone_from(taken_out);
+        self.open_until.clone_from(open_until);
+        self.accounts.clone_from(accounts);
+        self.covers.clone_from(covers);
+        (self.now, self.arrived, self.finished) = (*now, *arrived, *finished);
+        self.recovery_off = *recovery_off;
     }
 }
 

@@ -61,7 +61,7 @@ use crate::target::Topology;
 /// - The same events at the same times give the same actions.
 /// - At most [`max_actions_per_event`](Router::max_actions_per_event) actions per event; no
 ///   allocation once as many requests have been open as ever will be, beyond the caller's buffer.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Router {
     policy: Policy,
     topology: Topology,
@@ -220,5 +220,46 @@ impl Router {
         self.facts.as_mut().map(Vec::clear);
         self.in_flight = 0;
         self.now = Instant::ZERO;
+    }
+}
+
+impl Clone for Router {
+    fn clone(&self) -> Router {
+        Router {
+            policy: self.policy.clone(),
+            topology: self.topology.clone(),
+            classes: Arc::clone(&self.classes),
+            health: self.health.clone(),
+            budgets: self.budgets.clone(),
+            slots: self.slots.clone(),
+            facts: self.facts.clone(),
+            ..*self
+        }
+    }
+
+    /// Of a copy of the same router only what has happened is copied: what nothing changes is the same.
+    fn clone_from(&mut self, source: &Router) {
+        if !Arc::ptr_eq(&self.classes, &source.classes) {
+            *self = source.clone();
+            return;
+        }
+        let Router {
+            policy: _,
+            topology: _,
+            classes: _,
+            follows_recoveries: _,
+            health,
+            budgets,
+            slots,
+            refusal,
+            in_flight,
+            now,
+            facts,
+        } = source;
+        self.health.clone_from(health);
+        self.budgets.clone_from(budgets);
+        self.slots.clone_from(slots);
+        self.facts.clone_from(facts);
+        (self.refusal, self.in_flight, self.now) = (*refusal, *in_flight, *now);
     }
 }

@@ -88,10 +88,36 @@ proptest! {
         again.reset();
         prop_assert_eq!(&replay(&mut again, trail), trail, "a reset router is as new");
     }
+
+    #[test]
+    fn a_copy_over_another_goes_on_as_what_was_copied(
+        policy in policy(),
+        topology in topology(),
+        steps in prop::collection::vec(step(), 2..60),
+    ) {
+        let (before, after) = steps.split_at(steps.len() / 2);
+        let fresh = Watched::new(Router::new(policy, topology).expect("a valid policy"));
+        let (mut one, mut other) = (fresh.clone(), fresh.clone());
+        prop_assert_eq!(go(&mut one, before), Ok(()));
+        prop_assert_eq!(go(&mut other, after), Ok(()));
+        other.clone_from(&one);
+        prop_assert_eq!(other.key(), one.key());
+        for watched in [&mut one, &mut other] {
+            prop_assert_eq!(go(watched, after), Ok(()));
+        }
+        prop_assert_eq!(other.key(), one.key());
+        prop_assert_eq!(other.drain(), Ok(()));
+    }
 }
 
 /// Plays the steps, timers in between, to the end of every request.
 fn play(watched: &mut Watched<Router>, steps: &[Step]) -> Result<(), Broken> {
+    go(watched, steps)?;
+    watched.drain()
+}
+
+/// Plays the steps, timers in between.
+fn go(watched: &mut Watched<Router>, steps: &[Step]) -> Result<(), Broken> {
     for (id, step) in steps.iter().enumerate() {
         let now = watched.now + Duration::from_micros(step.after);
         while watched.next_timer().is_some_and(|at| at < now) {
@@ -101,7 +127,7 @@ fn play(watched: &mut Watched<Router>, steps: &[Step]) -> Result<(), Broken> {
             watched.feed(now, event)?;
         }
     }
-    watched.drain()
+    Ok(())
 }
 
 fn replay(router: &mut Router, trail: &[Moment]) -> Vec<Moment> {
