@@ -67,6 +67,8 @@ pub(super) struct Totals {
     pub(super) bill: Moments<3>,
     /// Prompts by octave: how many, and the sum of their tokens.
     pub(super) prompts: BTreeMap<u8, [f64; 2]>,
+    /// Attempts whose first output was seen before their end.
+    pub(super) seen_coming: u64,
     /// Failures that came back within a millisecond.
     pub(super) instant: u64,
     /// Failed before output: how many have a bill, and how many of them are billed.
@@ -282,6 +284,8 @@ impl Totals {
         self.complete += u64::from(complete);
         self.complete_billed += u64::from(complete && attempt.cost_pico.is_some());
         self.invalid += u64::from(attempt.failure == Some(FailureClass::ContractFailure));
+        self.seen_coming +=
+            u64::from(attempt.first_us.is_some_and(|first| first < attempt.ended_us));
         self.instant += u64::from(of_target && attempt.ended_us - attempt.sent_us < 1_000);
         let broken = attempt.failure == Some(FailureClass::PartialStream);
         self.broken += u64::from(broken && !attempt.cancelled);

@@ -85,6 +85,7 @@ pub struct Fit {
     pub lived: RunTotals,
     /// Failures that came back within a millisecond.
     instant: u64,
+    shows_first_outputs: bool,
     clock: Clock,
     warm_up_us: u64,
     interval_us: u64,
@@ -223,6 +224,8 @@ impl Fit {
             resent: evidence.resent,
             left_out: left_out::of(log, read),
             lived,
+            shows_first_outputs: ours
+                || evidence.targets.iter().any(|target| target.totals.seen_coming > 0),
             instant: evidence.targets.iter().map(|target| target.totals.instant).sum(),
             clock,
             warm_up_us,
@@ -254,6 +257,7 @@ impl Fit {
             "raw_success" => every || self.tells_tries,
             "attempts_per_request" => every || self.tells_tries || self.counters.is_some(),
             "added_latency_p99" => every,
+            "ttft_p50" => self.shows_first_outputs,
             "cost_per_1k" => self.targets.iter().all(|target| target.billed == target.complete),
             _ => true,
         }

@@ -1,6 +1,7 @@
 //! What was found, as plain data that any report can be made of.
 
 use serde::Serialize;
+use windtunnel_policy::config::Policy;
 
 use super::Question;
 use super::bad_times::{self, BadTime};
@@ -43,6 +44,8 @@ pub struct WhatIf {
     pub interval_s: f64,
     /// The policy in force against the log; null without a log.
     pub believed: Option<Believed>,
+    /// Policies with rules that act on what the log does not show, in words.
+    pub blind_rules: Vec<String>,
     /// What speaks against believing it, whatever is reproduced.
     pub cautions: Vec<String>,
     /// The policy in force, then the others.
@@ -143,6 +146,7 @@ pub(super) fn of(question: &Question<'_>, runs: &Runs) -> WhatIf {
         interval_s: scenario.file.interval.as_micros() as f64 / 1e6,
         believed,
         cautions,
+        blind_rules: blind_rules(question),
         policies,
         stretches: course::stretches(question, runs, &in_time),
         bad_times: bad_times::of(question),
@@ -156,6 +160,23 @@ pub(super) fn of(question: &Question<'_>, runs: &Runs) -> WhatIf {
             (None, timeline) => timeline.map_or(Vec::new(), Hypothesis::said),
         },
     }
+}
+
+/// Which policies act on when first outputs come, where the log shows none.
+fn blind_rules(question: &Question<'_>) -> Vec<String> {
+    let shown = question.log.is_none_or(|(fit, _)| fit.tells("ttft_p50"));
+    let acts = |policy: &&Policy| {
+        let timeouts = &policy.timeouts;
+        timeouts.first_token.is_some() || timeouts.idle_stream.is_some() || policy.hedge.is_some()
+    };
+    let blind = question.policies.iter().filter(acts).filter(|_| !shown);
+    let words = blind.map(|policy| {
+        format!(
+            "`{}` acts on when output comes, and the log shows of an answer only its end: here all of it comes then, and what those rules do for answers that are streamed is not told",
+            policy.name
+        )
+    });
+    words.collect()
 }
 
 /// That a world of one target has nowhere to fail over to, whatever a policy says.
@@ -191,6 +212,7 @@ pub(super) fn empty() -> WhatIf {
         interval_s: 300.0,
         believed: None,
         cautions: Vec::new(),
+        blind_rules: Vec::new(),
         policies: Vec::new(),
         in_time: Vec::new(),
         stretches: Vec::new(),

@@ -369,3 +369,20 @@ fn failures_in_no_time_are_the_gateways_own() {
     let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(plain.contains(&format!("BUT {caution}.")), "{text}");
 }
+
+/// Where a log shows only ends, a limit on the first token finds nothing to act on.
+#[test]
+fn rules_about_first_outputs_are_not_told_by_a_log_of_ends() {
+    let folder = folder("0.004");
+    let told = json(&folder, ["one.yaml", "three.yaml"], &[]);
+    assert_eq!(told["blind_rules"], Value::Array(Vec::new()));
+    assert_eq!(named(&told["believed"]["checks"], "ttft_p50")["logged"], Value::Null);
+    let quick = "name: quick\nattempts: {max: 3}\ntimeouts: {first_token: 1s}\n";
+    fs::write(folder.path().join("quick.yaml"), quick).expect("it can be written to");
+    let told = json(&folder, ["one.yaml", "quick.yaml"], &[]);
+    let rule = told["blind_rules"][0].as_str().expect("a sentence");
+    assert!(rule.starts_with("`quick` acts on when output comes"), "{rule}");
+    let text = ask(&folder, ["one.yaml", "quick.yaml"], &[]);
+    let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(plain.contains(&format!("{rule}.")), "{text}");
+}
