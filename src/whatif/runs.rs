@@ -61,8 +61,10 @@ impl Runs {
             true => Extremes::Counts,
             false => Extremes::Off,
         };
-        let others: Vec<(Variant, Scenario)> =
-            question.options.sensitivity.then(|| sensitivity::worlds(question)).unwrap_or_default();
+        let others: Vec<(Variant, Scenario)> = match question.options.sensitivity {
+            true => sensitivity::worlds(question),
+            false => Vec::new(),
+        };
         let refits = question.log.map_or(0, |_| question.options.refits);
         let in_refit = policies * REFIT_WORLDS.min(worlds) as usize;
         let in_variant = policies * VARIANT_WORLDS.min(worlds) as usize;
