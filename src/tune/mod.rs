@@ -12,6 +12,7 @@
 //! Decisions are made between runs only, from totals in the order of variants: they do not depend
 //! on threads. `docs/tune.md` has the method, with its errors.
 
+mod begin;
 mod confirm;
 mod evidence;
 mod extremes;
