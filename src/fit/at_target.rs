@@ -8,6 +8,7 @@ use super::blocks::Blocks;
 use super::cells::Cells;
 use super::evidence::MINUTE_US;
 use super::limits::Hints;
+use super::load;
 use super::regression::Moments;
 use super::sends::Refused;
 use crate::log::Attempt;
@@ -43,6 +44,9 @@ pub(super) struct AtTarget {
 pub(super) struct Minute {
     /// First tries of requests here: the good ones, then those of each kind of failure.
     pub(super) outcomes: Vec<u64>,
+    /// Of those, later tries, which counters do not tell from first ones: as many as there are more of them
+    /// than requests.
+    pub(super) later: u64,
     /// Times to the first output: how many, the sum of their logarithms, and of the squares.
     pub(super) times: [f64; 3],
     /// Attempts right after a failure of the same request here, and how many failed again.
@@ -256,6 +260,29 @@ impl AtTarget {
         outcome
     }
 
+    /// The same, but times of each minute as if nothing else had been in flight, where so many halve the speed.
+    pub(super) fn without_load(&self, half_at: f64) -> AtTarget {
+        let mut target = self.clone();
+        for minute in target.minutes.values_mut() {
+            // An attempt meets on average what is there at any time, and itself.
+            let in_flight = 1.0 + minute.busy_us as f64 / MINUTE_US as f64;
+            let log = libm::log(load::slower(in_flight, half_at));
+            let [count, sum, _] = minute.times;
+            minute.times[1] -= count * log;
+            minute.times[2] += count * log * log - 2.0 * log * sum;
+        }
+        target
+    }
+
+    /// The same with the times of another target in place of its own.
+    pub(super) fn with_times_of(&self, other: &AtTarget) -> AtTarget {
+        let mut target = self.clone();
+        target.blocks = other.blocks.clone();
+        target.totals.prompts.clone_from(&other.totals.prompts);
+        target.minutes.values_mut().for_each(|minute| minute.times = [0.0; 3]);
+        target
+    }
+
     /// The position of this attempt's kind of failure.
     fn kind(&mut self, attempt: &Attempt) -> usize {
         let hang = attempt.cancelled && attempt.phase != Phase::AfterOutput;
@@ -324,7 +351,7 @@ impl Totals {
 }
 
 /// From the send to the first output; of an answer whose first output nobody saw, to its end.
-fn first_output(attempt: &Attempt) -> Option<u64> {
+pub(super) fn first_output(attempt: &Attempt) -> Option<u64> {
     let whole = attempt.failure.is_none() && !attempt.cancelled && attempt.first_us.is_none();
     let first = attempt.first_us.or(whole.then_some(attempt.ended_us))?;
     Some(first - attempt.sent_us)

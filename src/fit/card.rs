@@ -8,7 +8,7 @@ use super::flow::{flow, scalar};
 use super::limits::Limits;
 use super::parameters::SOURCE;
 use super::{Fit, TargetFit};
-use crate::scenario::Source;
+use crate::scenario::{Source, SpeedByLoad};
 
 /// Slots where the log shows no bound: as the shipped cards, so many that they bind nothing.
 pub(super) const SLOTS: u32 = 1024;
@@ -111,11 +111,17 @@ impl Fit {
             if samples.failing == 0 { ": assumed" } else { "" }
         ));
         let most = target.most_in_flight;
+        let half_at = target.load.and_then(|load| Some((load, half_at(load.half_at?))));
+        let slowing = half_at.map(|(load, _)| format!("  # {}", load.words()));
+        let by_load = half_at.map_or(String::new(), |(_, half_at)| {
+            format!(", speed_by_load: {}", flow(&SpeedByLoad::HalfAt(half_at)))
+        });
         match &target.places {
             Limits::Found(found) => {
                 line(format!("capacity: # {} in flight at most; {}", most, found.evidence()));
+                slowing.into_iter().for_each(&mut line);
                 line(format!(
-                    "  {{source: {SOURCE}, slots: {}}} # those that wait for a slot are among them",
+                    "  {{source: {SOURCE}, slots: {}{by_load}}} # those that wait for a slot are among them",
                     found.limit
                 ));
             }
@@ -123,7 +129,9 @@ impl Fit {
                 line(format!(
                     "capacity: # at least {most}, which were in flight at one time; what it can hold is not identified"
                 ));
-                line(format!("  {{source: assumed, slots: {SLOTS}}}"));
+                slowing.into_iter().for_each(&mut line);
+                let source = if by_load.is_empty() { "assumed" } else { SOURCE };
+                line(format!("  {{source: {source}, slots: {SLOTS}{by_load}}}"));
             }
         }
         if let Limits::Found(found) = &target.limits {
@@ -173,6 +181,11 @@ impl Fit {
         }
         out
     }
+}
+
+/// As cards hold it: a whole number.
+pub(super) fn half_at(in_flight: f64) -> u32 {
+    libm::round(in_flight).max(1.0) as u32
 }
 
 /// A name that cards can carry: models and providers of logs may hold anything.

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use windtunnel_policy::outcome::{FailureClass, Phase};
 
 use super::at_target::{AtTarget, Kind};
-use super::evidence::{Evidence, MINUTE_US, Use, entry};
+use super::evidence::{AtClass, Evidence, MINUTE_US, Use, entry};
+use super::roles;
 use super::said::{many, minute_text};
 use super::sends::Sends;
 use crate::log::{ANYWHERE, Counted, Counters, Names, Unusable};
@@ -73,11 +74,31 @@ impl Evidence {
         self.lived.share_attempts(self.attempts);
         let place = anywhere.and_then(|place| u16::try_from(place).ok());
         self.roles_by_volume(&sent, place);
+        for &target in &targets {
+            self.find_later_tries(target);
+        }
         self.counted = Some(FromCounters {
             within: within.len() as u64,
             outside: outside.len() as u64,
             anywhere: anywhere.is_some(),
         });
+    }
+
+    /// Requests try the first target once each for the first time: what was sent there beyond them in one minute
+    /// is later tries. While a breaker keeps requests away none is found.
+    fn find_later_tries(&mut self, target: u16) {
+        let first_here = |class: &&AtClass| roles::first(class) == [target];
+        let mut came: BTreeMap<u64, u64> = BTreeMap::new();
+        for class in self.classes.iter().filter(first_here) {
+            class.asks.iter().for_each(|ask| *came.entry(ask.at_us / MINUTE_US).or_default() += 1);
+        }
+        if came.is_empty() {
+            return;
+        }
+        for (at, minute) in &mut self.targets[usize::from(target)].minutes {
+            let all: u64 = minute.outcomes.iter().sum();
+            minute.later = all.saturating_sub(came.get(at).copied().unwrap_or(0));
+        }
     }
 
     /// Where the log does not say who was asked, whoever was asked most is taken for the first.
@@ -103,6 +124,7 @@ impl AtTarget {
     fn forget_counts(&mut self) {
         for minute in self.minutes.values_mut() {
             minute.outcomes.clear();
+            minute.later = 0;
             (minute.again, minute.let_in, minute.refused) = ([0, 0], [0, 0], 0);
             minute.again_refused = [[0, 0]; 2];
         }

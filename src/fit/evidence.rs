@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::asks::{Ask, Asks};
-use super::at_target::{AtTarget, is_cut_coming, is_the_targets};
+use super::at_target::{AtTarget, first_output, is_cut_coming, is_the_targets};
 use super::blocks;
 use super::cells::Cells;
 use super::counted::FromCounters;
@@ -157,6 +157,8 @@ impl Evidence {
                 input,
                 known: input > 0,
                 output: attempt.output,
+                first_ms: first_output(attempt)
+                    .map(|us| u32::try_from((us + 500) / 1_000).unwrap_or(u32::MAX)),
             });
         }
         self.told_tries += u64::from(request.tries.is_some());

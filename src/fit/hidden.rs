@@ -2,32 +2,28 @@
 //!
 //! What it would have answered then nobody saw: it is missing, not zero, and not the rest of its phase
 //! either. A *hole* is a time between two tries in which so many requests came that chance would have
-//! sent some there. Holes with but a few tries between them, a breaker's probes, make one *spell*. A
-//! spell is taken by what was seen around and in it: each hole belongs half to the tries before it and
-//! half to those after it, and what few tries show is drawn towards all of the spell. A refit draws
-//! the tries anew, and where in a hole one gives way to the other.
+//! sent some there. Holes with but a few tries between them, a breaker's probes, make one *spell*. What is
+//! taken for a spell is the course of the failing share that all tries around and in it tell; a refit takes
+//! another course that they leave open.
 
-use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
 use super::phases::InPhase;
+use super::share_course::ShareCourse;
 use super::tries::Tries;
-use crate::draw::below;
 
 /// Requests that chance would have sent into a hole, at least: it leaves one as empty in e⁻²⁰ of cases.
 const LEAST_MISSED: f64 = 20.0;
 /// A longer hole is no breaker's: whoever asked this target asks another one.
 const LONGEST_US: u64 = 15 * 60_000_000;
-/// Tries before and after a spell that speak for it; as many in it part two spells.
+/// As many tries in a spell part it in two.
 const EDGE: usize = 12;
-/// Tries before a spell among which a change is looked for.
-const LOOKED_AT: usize = 300;
-/// Of the last tries before it, so many must have failed.
+/// Of the last so many before it, some must have failed.
 const LEAST_FAILED: usize = 2;
-/// Tries that all of those before it count as.
-const BEFORE_COUNTS: usize = 4;
-/// Tries that all of the spell counts as, beside those at one place of it.
-const SPELL_COUNTS: f64 = 4.0;
+/// Tries so long before and behind a spell tell how the share went.
+const AROUND_US: u64 = 20 * 60_000_000;
+/// Shares that differ by less are told as one.
+const ALIKE: f64 = 0.02;
 
 /// How often a target is asked where nothing stands in the way.
 pub(super) struct Demand {
@@ -40,21 +36,16 @@ pub(super) struct Demand {
 pub(super) struct Spell {
     /// From one try to the next, µs on the log's clock.
     holes: Vec<(u64, u64)>,
-    /// Before the first hole, between holes, and after the last.
-    seen: Vec<Seen>,
-    /// All of those before it.
-    before: Seen,
-    /// Each kind of failure as a share of those seen, behind a place for what was good.
+    /// Each kind of failure as a share of those seen before, between and after, behind a place for what was good.
     mix: Vec<f64>,
 }
 
-/// What was seen at one place of a spell.
-#[derive(Clone, Copy, PartialEq, Debug)]
-struct Seen {
-    /// Tries, as far as they count.
-    tries: usize,
-    /// How many of those failed.
-    failed: f64,
+/// What is hidden of a target.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(super) struct Hidden {
+    pub(super) spells: Vec<Spell>,
+    /// The course of the failing share where spells are, with the positions of those that lie in it.
+    courses: Vec<(ShareCourse, std::ops::Range<usize>)>,
 }
 
 /// A part of a spell, and what is taken to hold in it.
@@ -103,8 +94,48 @@ impl Demand {
 const LEAST_ASKED: usize = 10;
 const MINUTE_US: u64 = super::evidence::MINUTE_US;
 
-/// The spells of a target.
-pub(super) fn spells(tries: &Tries, demand: &Demand) -> Vec<Spell> {
+impl Hidden {
+    /// What the tries of a target leave hidden.
+    pub(super) fn of(tries: &Tries, demand: &Demand) -> Hidden {
+        let spells = spells(tries, demand);
+        let mut courses = Vec::new();
+        let mut first = 0;
+        let apart = |a: &Spell, b: &Spell| b.from_us() - a.to_us() <= 2 * AROUND_US;
+        for near in spells.chunk_by(apart) {
+            let from_us = near[0].from_us().saturating_sub(AROUND_US).max(tries.at(0));
+            let to_us = near[near.len() - 1].to_us() + AROUND_US;
+            let course = ShareCourse::of(tries, from_us, to_us.min(tries.at(tries.len() - 1) + 1));
+            courses.push((course, first..first + near.len()));
+            first += near.len();
+        }
+        Hidden { spells, courses }
+    }
+
+    /// What is taken to hold in it.
+    pub(super) fn taken(&self) -> Vec<Stretch> {
+        let of = |(course, spells): &(ShareCourse, std::ops::Range<usize>)| {
+            let each = self.spells[spells.clone()].iter();
+            each.flat_map(|spell| spell.stretches(course.mean(spell.from_us(), spell.to_us())))
+                .collect::<Vec<_>>()
+        };
+        self.courses.iter().flat_map(of).collect()
+    }
+
+    /// The same of another course that may be as well.
+    pub(super) fn drawn(&self, draws: &mut ChaCha8Rng) -> Vec<Stretch> {
+        let mut stretches = Vec::new();
+        for (course, spells) in &self.courses {
+            let drawn = course.drawn(draws);
+            for spell in &self.spells[spells.clone()] {
+                let shares = course.clipped(&drawn, spell.from_us(), spell.to_us());
+                stretches.extend(spell.stretches(shares));
+            }
+        }
+        stretches
+    }
+}
+
+fn spells(tries: &Tries, demand: &Demand) -> Vec<Spell> {
     let share = demand.share(tries);
     let is_hole = |&after: &usize| {
         let (from, to) = (tries.at(after - 1), tries.at(after));
@@ -124,18 +155,9 @@ impl Spell {
     /// The spell whose holes end with these tries.
     fn of(tries: &Tries, chain: &[usize]) -> Spell {
         let (first, last) = (chain[0], chain[chain.len() - 1]);
-        let began = lately(tries, first);
-        let ended = (last + EDGE).min(tries.len());
-        let edges: Vec<usize> =
-            [began].into_iter().chain(chain.iter().copied()).chain([ended]).collect();
-        let seen = |edge: &[usize]| {
-            let all = edge[1] - edge[0];
-            let failed = (edge[0]..edge[1]).filter(|&i| tries.outcome(i) > 0).count();
-            let counted = all.min(if edge[0] == began { BEFORE_COUNTS } else { EDGE });
-            Seen { tries: counted, failed: (failed * counted) as f64 / all as f64 }
-        };
+        let around = first.saturating_sub(EDGE)..(last + EDGE).min(tries.len());
         let mut mix: Vec<f64> = Vec::new();
-        for outcome in (began..ended).map(|i| tries.outcome(i)) {
+        for outcome in around.map(|i| tries.outcome(i)) {
             mix.resize(mix.len().max(outcome + 1), 0.0);
             mix[outcome] += 1.0;
         }
@@ -144,42 +166,21 @@ impl Spell {
         mix.iter_mut().for_each(|part| *part /= all);
         Spell {
             holes: chain.iter().map(|&after| (tries.at(after - 1), tries.at(after))).collect(),
-            before: Seen {
-                tries: first - began,
-                failed: (began..first).filter(|&i| tries.outcome(i) > 0).count() as f64,
-            },
-            seen: edges.windows(2).map(seen).collect(),
             mix,
         }
     }
 
-    /// Twice the log likelihood by which what was seen in it speaks against this failing share.
-    pub(super) fn against(&self, share: f64) -> f64 {
-        let inner = &self.seen[1..self.seen.len() - 1];
-        let tries: usize = self.before.tries + inner.iter().map(|seen| seen.tries).sum::<usize>();
-        let failed: f64 = self.before.failed + inner.iter().map(|seen| seen.failed).sum::<f64>();
-        let own = failed / tries.max(1) as f64;
-        if own <= share {
-            return 0.0;
-        }
-        let term = |count: f64, of: f64| if count > 0.0 { count * libm::log(of) } else { 0.0 };
-        let at = |p: f64| term(failed, p) + term(tries as f64 - failed, 1.0 - p);
-        2.0 * (at(own) - at(share.clamp(1e-6, 1.0 - 1e-6)))
+    fn from_us(&self) -> u64 {
+        self.holes[0].0
     }
 
-    /// The minute it begins in.
-    pub(super) fn minute(&self) -> u64 {
-        self.holes[0].0 / MINUTE_US
+    fn to_us(&self) -> u64 {
+        self.holes[self.holes.len() - 1].1
     }
 
     /// How long nothing was seen, µs.
     pub(super) fn lasts_us(&self) -> u64 {
         self.holes.iter().map(|(from, to)| to - from).sum()
-    }
-
-    /// Tries that speak for it.
-    pub(super) fn tries(&self) -> usize {
-        self.seen.iter().map(|seen| seen.tries).sum()
     }
 
     /// Whether most of this time, µs, lies in it.
@@ -188,81 +189,20 @@ impl Spell {
         self.holes.iter().map(within).sum::<u64>() * 2 > to_us - from_us
     }
 
-    /// What is taken to hold in it: halves of its holes by what was seen on their side.
-    pub(super) fn taken(&self) -> Vec<Stretch> {
-        self.stretches(&self.seen, u64::midpoint)
-    }
-
-    /// The same of tries drawn anew, each by what is taken at its place, and with what lies before and
-    /// after parted anywhere in a hole.
-    pub(super) fn drawn(&self, draws: &mut ChaCha8Rng) -> Vec<Stretch> {
-        let drawn = |(seen, share): (&Seen, f64)| {
-            let limit = libm::round(share * (1_u64 << 32) as f64) as u64;
-            let failed = (0..seen.tries).filter(|_| below(draws.next_u64(), 1 << 32) < limit);
-            Seen { failed: failed.count() as f64, ..*seen }
+    /// Shares from one moment to another; neighbours that are alike become one.
+    fn stretches(&self, shares: Vec<(u64, u64, f64)>) -> Vec<Stretch> {
+        let alike = |a: &(u64, u64, f64), b: &(u64, u64, f64)| (a.2 - b.2).abs() < ALIKE;
+        let stretch = |run: &[(u64, u64, f64)]| {
+            let (from_us, to_us) = (run[0].0, run[run.len() - 1].1);
+            let parts = run.iter().map(|(from, to, share)| share * (to - from) as f64);
+            let share = parts.sum::<f64>() / (to_us - from_us).max(1) as f64;
+            // One try: no more is known of any of them.
+            let mut outcomes: Vec<f64> = self.mix.iter().map(|part| part * share).collect();
+            outcomes[0] = 1.0 - share;
+            Stretch { from_us, to_us, taken: InPhase { outcomes, ..InPhase::default() } }
         };
-        let drawn: Vec<Seen> = self.seen.iter().zip(shares(&self.seen)).map(drawn).collect();
-        self.stretches(&drawn, |from, to| from + below(draws.next_u64(), to - from))
+        shares.chunk_by(alike).map(stretch).collect()
     }
-
-    fn stretches(&self, seen: &[Seen], mut parted: impl FnMut(u64, u64) -> u64) -> Vec<Stretch> {
-        let mut from_us = self.holes[0].0;
-        let end_us = self.holes[self.holes.len() - 1].1;
-        let mut stretches = Vec::new();
-        for (i, share) in shares(seen).into_iter().enumerate() {
-            let to_us = self.holes.get(i).map_or(end_us, |&(from, to)| parted(from, to));
-            let tries = seen[i].tries.max(1) as f64;
-            let mut outcomes: Vec<f64> = self.mix.iter().map(|part| part * share * tries).collect();
-            outcomes[0] = (1.0 - share) * tries;
-            let taken = InPhase { outcomes, ..InPhase::default() };
-            stretches.push(Stretch { from_us, to_us, taken });
-            from_us = to_us;
-        }
-        stretches
-    }
-}
-
-/// The failing share at each place of a spell.
-fn shares(seen: &[Seen]) -> Vec<f64> {
-    // Those after it tell when it was over, not what it was.
-    let last = seen.len() - 1;
-    let tries: usize = seen[..last].iter().map(|seen| seen.tries).sum();
-    let failed: f64 = seen[..last].iter().map(|seen| seen.failed).sum();
-    // As by Jeffreys: neither none nor all is ever certain.
-    let spell = (failed + 0.5) / (tries as f64 + 1.0);
-    let of = |(i, seen): (usize, &Seen)| {
-        let weight = if i == last { 0.0 } else { SPELL_COUNTS };
-        (seen.failed + weight * spell) / (seen.tries as f64 + weight).max(1.0)
-    };
-    seen.iter().enumerate().map(of).collect()
-}
-
-/// From which try on those before `end` may be of one failing share: where it changed last. A breaker opens
-/// by the worst of what is seen; the last few alone would be too bad.
-fn lately(tries: &Tries, end: usize) -> usize {
-    let start = end.saturating_sub(LOOKED_AT);
-    let all = (start..end).filter(|&i| tries.outcome(i) > 0).count();
-    let whole = likelihood(all, end - start);
-    // The place and a share.
-    let penalty = 2.0 * libm::log((end - start).max(2) as f64);
-    let (mut best, mut from, mut failed) = (penalty / 2.0, start, 0);
-    for at in (start + 1..end).rev() {
-        failed += usize::from(tries.outcome(at) > 0);
-        let apart = likelihood(failed, end - at) + likelihood(all - failed, at - start);
-        if apart - whole > best {
-            (best, from) = (apart - whole, at);
-        }
-    }
-    from
-}
-
-/// Log likelihood of so many failures at their own share.
-fn likelihood(failed: usize, all: usize) -> f64 {
-    let term = |count: usize| match count {
-        0 => 0.0,
-        count => count as f64 * libm::log(count as f64 / all as f64),
-    };
-    term(failed) + term(all - failed)
 }
 
 #[cfg(test)]
@@ -273,10 +213,10 @@ mod tests {
 
     /// One request a second for 20 minutes; tries at those seconds fail that `fails` says, and those that
     /// `hides` says are not made.
-    fn made(fails: impl Fn(u64) -> bool, hides: impl Fn(u64) -> bool) -> Vec<Spell> {
+    fn made(fails: impl Fn(u64) -> bool, hides: impl Fn(u64) -> bool) -> Hidden {
         let made = (0..1_200).filter(|&second| !hides(second));
         let tries = Tries::at_moments(made.map(|second| (second * SECOND, fails(second))));
-        spells(&tries, &Demand::of((0..1_200).map(|second| second * SECOND).collect()))
+        Hidden::of(&tries, &Demand::of((0..1_200).map(|second| second * SECOND).collect()))
     }
 
     #[test]
@@ -284,37 +224,38 @@ mod tests {
         // Fails from 600 on; hidden from 610 to 900 but for a probe every 30 s.
         let fails = |second| (600..900).contains(&second);
         let found = made(fails, |second| (610..900).contains(&second) && second % 30 != 0);
-        let [spell] = &found[..] else { panic!("one spell, not {found:?}") };
+        let [spell] = &found.spells[..] else { panic!("one spell, not {found:?}") };
         assert_eq!(spell.lasts_us(), 291 * SECOND);
         assert!(spell.covers(660 * SECOND, 720 * SECOND) && !spell.covers(0, 600 * SECOND));
-        let taken = spell.taken();
-        assert_eq!((taken[0].from_us, taken[0].to_us), (609 * SECOND, 619_500_000));
-        assert_eq!((taken[10].from_us, taken[10].to_us), (885 * SECOND, 900 * SECOND));
-        let shares: Vec<f64> = taken.iter().filter_map(|of| of.taken.rate()).collect();
-        // Thirteen of thirteen failed, by Jeffreys 13.5 of 14; after the last hole none did.
-        assert!((shares[0] - (4.0 + 4.0 * 13.5 / 14.0) / 8.0).abs() < 1e-12, "{shares:?}");
-        assert!(shares[..10].iter().all(|share| *share > 0.95), "{shares:?}");
-        assert_eq!(shares[10], 0.0);
+        let taken = found.taken();
+        let (first, last) = (&taken[0], &taken[taken.len() - 1]);
+        assert_eq!((first.from_us, last.to_us), (609 * SECOND, 900 * SECOND));
+        assert!(taken.windows(2).all(|two| two[0].to_us == two[1].from_us), "{taken:?}");
+        let bad = taken.iter().filter(|of| of.taken.rate().is_some_and(|rate| rate > 0.9));
+        let bad_us: u64 = bad.map(|of| of.to_us - of.from_us).sum();
+        // All but the last probe's hole, whose end was good.
+        assert!(bad_us > 240 * SECOND, "{taken:?}");
+    }
+
+    #[test]
+    fn holes_that_chance_opens_are_taken_for_the_rest_of_their_time() {
+        // Three of ten fail throughout; half a minute is hidden whenever three fail in a row, then a probe is good.
+        let fails = |second: u64| second % 10 < 3;
+        let found = made(fails, |second| second % 120 > 62 && second % 120 < 94);
+        assert_eq!(found.spells.len(), 10);
+        let taken = found.taken();
+        let lasts = |of: &Stretch| (of.to_us - of.from_us) as f64;
+        let all: f64 = taken.iter().map(lasts).sum();
+        let bad: f64 = taken.iter().map(|of| lasts(of) * of.taken.rate().unwrap_or(0.0)).sum();
+        assert!((bad / all - 0.3).abs() < 0.05, "{}", bad / all);
     }
 
     #[test]
     fn what_is_asked_no_more_without_a_failure_is_not_hidden() {
-        assert_eq!(made(|_| false, |second| (610..700).contains(&second)), []);
+        assert_eq!(made(|_| false, |second| (610..700).contains(&second)), Hidden::default());
         // For longer than any breaker is open.
         let fails = |second| (130..140).contains(&second);
-        assert_eq!(made(fails, |second| (140..1_100).contains(&second)), []);
-    }
-
-    #[test]
-    fn few_failures_in_a_row_are_no_change_of_many() {
-        let of = |failing: &[usize]| {
-            let made = (0..300).map(|at| (at, failing.contains(&(at as usize))));
-            lately(&Tries::at_moments(made), 300)
-        };
-        // A quarter fails throughout, and the last four do: 4 log 4 is less than log 300.
-        let quarter: Vec<usize> = (0..300).filter(|i| i % 4 == 0 || *i >= 297).collect();
-        assert_eq!(of(&quarter), 0);
-        let onset: Vec<usize> = (280..300).filter(|i| i % 2 == 0).collect();
-        assert_eq!(of(&onset), 280);
+        let found = made(fails, |second| (140..1_100).contains(&second));
+        assert_eq!(found, Hidden::default());
     }
 }

@@ -27,6 +27,7 @@ mod hidden;
 mod left_out;
 mod limits;
 mod lived;
+mod load;
 mod packed;
 mod parameters;
 mod phases;
@@ -37,6 +38,8 @@ mod roles;
 mod said;
 mod segments;
 mod sends;
+mod share_course;
+mod singly;
 mod stick;
 mod survival;
 mod tries;
@@ -57,13 +60,14 @@ use crate::log::{AfterAnswer, Format, Read, Shows, TargetName};
 use crate::record::{IntervalTotals, RunTotals};
 use at_target::AtTarget;
 use evidence::MINUTE_US;
-use hidden::{Demand, Spell, Stretch};
+use hidden::{Demand, Hidden};
 use limits::Limits;
+use load::LoadFit;
 use parameters::Parameters;
 use phases::Phases;
 use price::PriceFit;
 use roles::Roles;
-use tries::Tries;
+use singly::Singly;
 use weather::Clock;
 
 /// A world fitted to a log.
@@ -116,13 +120,18 @@ struct TargetFit {
     in_phases: Vec<phases::InPhase>,
     /// Attempts in flight at one time, at most.
     most_in_flight: u64,
-    /// What refuses for its rate, and what was counted without what that explains.
+    /// What refuses for its rate.
     limits: Limits,
     /// What refuses for overload.
     places: Limits,
-    unlimited: Option<AtTarget>,
+    /// How load slows it; none where the log does not tell what was in flight.
+    load: Option<LoadFit>,
+    /// Position in the log's names of the target whose times are taken for its own.
+    lender: Option<usize>,
+    /// What was counted, but for what limits and load explain; none where that is all.
+    unexplained: Option<AtTarget>,
     /// Where it was hardly asked right after failing.
-    spells: Vec<Spell>,
+    hidden: Hidden,
     /// Attempts refused for their rate, and the attempts and tokens of the busiest minute.
     refused: u64,
     most_let_in: [u64; 2],
@@ -143,8 +152,6 @@ struct ClassFit {
     roles: Roles,
 }
 
-/// First tries from which the failing share of a phase is known well enough to hold spells against it.
-const WELL_SEEN: f64 = 2_000.0;
 /// Intervals that a report divides the log into, at most.
 pub(crate) const MOST_INTERVALS: u64 = 300;
 /// Lengths an interval may have, in minutes.
@@ -184,6 +191,15 @@ impl Fit {
             .collect();
         classes.sort_by(|a, b| a.name.cmp(&b.name));
         let demand = Demand::of(evidence.arrivals());
+        let tells_tries = evidence.told_tries > 0 && evidence.told_tries == evidence.requests;
+        let tells_nobody = evidence.counted.is_some_and(|counted| counted.anywhere);
+        let lender = |name: &String, classes: &[ClassFit]| {
+            let mut of = classes
+                .iter()
+                .filter(|class| class.roles.groups.iter().flatten().any(|t| t == name));
+            let lends = of.next()?.roles.groups.first()?.first()?;
+            names.iter().position(|name| name == lends)
+        };
         let mut targets: Vec<TargetFit> = (names.iter().zip(&read.names.targets).enumerate())
             .filter(|(position, _)| {
                 evidence.targets.get(*position).is_some_and(|t| t.totals.attempts > 0)
@@ -192,25 +208,17 @@ impl Fit {
                 let first = |class: &ClassFit| {
                     class.roles.groups.first().is_some_and(|group| group.contains(name))
                 };
-                let sends = || evidence.sends_of(position);
-                let (limits, places) = match read.shows {
+                let tried_first = classes.iter().any(first);
+                let singly = match read.shows {
                     Shows::EveryAttempt => {
-                        let hints = &evidence.targets[position].hints;
-                        (Limits::on_rate(sends, hints), Limits::on_places(sends))
+                        Singly::of(evidence, position, tried_first.then_some(&demand))
                     }
-                    Shows::LastAttempt => (Limits::NotExplained, Limits::NotExplained),
+                    Shows::LastAttempt => Singly::untold(),
                 };
-                // Who stands in is asked when others fail: that it is not asked tells nothing of it.
-                let spells = match classes.iter().any(first) {
-                    true => {
-                        let mut explained = limits.explained(sends());
-                        explained.extend(places.explained(sends()));
-                        explained.sort_unstable();
-                        hidden::spells(&Tries::but_for(&explained, sends()), &demand)
-                    }
-                    false => Vec::new(),
-                };
-                TargetFit::of(name, position, names, evidence, [limits, places], spells, &clock)
+                // In a row of a whole request, times at who stands in hold those of the failures before.
+                let lends = read.shows == Shows::LastAttempt && !tells_tries && !tells_nobody;
+                let lender = if lends && !tried_first { lender(name, &classes) } else { None };
+                TargetFit::of(name, position, names, evidence, singly, lender, &clock)
             })
             .collect();
         targets.sort_by(|a, b| a.name.cmp(&b.name));
@@ -233,7 +241,7 @@ impl Fit {
             dated: origin_us > 0,
             blind_to: read.format.blind_to(),
             shows: read.shows,
-            tells_tries: evidence.told_tries > 0 && evidence.told_tries == evidence.requests,
+            tells_tries,
             unseen: evidence.unseen,
             after_answer: read.after_answer,
             counters: read
@@ -291,29 +299,20 @@ impl TargetFit {
         position: usize,
         names: &TargetName,
         evidence: &Evidence,
-        [limits, places]: [Limits; 2],
-        spells: Vec<Spell>,
+        singly: Singly,
+        lender: Option<usize>,
         clock: &Clock,
     ) -> TargetFit {
         let logged = &evidence.targets[position];
-        let sends = || evidence.sends_of(position);
-        let unlimited = limits.without_explained(logged, sends());
-        let target = unlimited.as_ref().unwrap_or(logged);
-        let unlimited = places.without_explained(target, sends()).or(unlimited);
-        let target = unlimited.as_ref().unwrap_or(logged);
-        let phases = Phases::of(target, &spells);
+        let lent = lender.map(|at| logged.with_times_of(&evidence.targets[at]));
+        let unexplained = singly.unexplained(evidence, position).or(lent);
+        let Singly { limits, places, load, hidden } = singly;
+        let target = unexplained.as_ref().unwrap_or(logged);
+        let phases = Phases::of(target, &hidden.spells);
         let counts = phases.as_counted(target);
-        // Of a phase that is long, breakers open by chance: only what clearly differs from it is taken apart.
-        let least = 1.5 * libm::log(target.totals.attempts.max(2) as f64);
-        let spells: Vec<Spell> = spells
-            .into_iter()
-            .filter(|spell| {
-                let phase = &counts.phases[phases.at(spell.minute())];
-                phase.attempts() < WELL_SEEN || spell.against(phase.rate().unwrap_or(0.0)) > least
-            })
-            .collect();
-        let hidden: Vec<Stretch> = spells.iter().flat_map(Spell::taken).collect();
-        let parameters = parameters::estimate(name, target, &phases, &counts, &hidden, clock);
+        let speed = load.map_or(1.0, |load| load.speed(load.half_at));
+        let parameters =
+            parameters::estimate(name, target, &phases, &counts, &hidden.taken(), speed, clock);
         let busiest = target.minutes.values().map(|minute| minute.busy_us).max().unwrap_or(0);
         let busiest = libm::ceil(busiest as f64 / MINUTE_US as f64) as u64;
         TargetFit {
@@ -326,8 +325,8 @@ impl TargetFit {
             limits,
             places,
             price: PriceFit::of(&target.totals),
-            most_in_flight: busiest.max(limits::most_in_flight(sends())),
-            spells,
+            most_in_flight: busiest.max(limits::most_in_flight(evidence.sends_of(position))),
+            hidden,
             refused: target.minutes.values().map(|minute| minute.refused).sum(),
             most_let_in: [0, 1].map(|of| {
                 target.minutes.values().map(|minute| minute.let_in[of]).max().unwrap_or(0)
@@ -335,13 +334,15 @@ impl TargetFit {
             complete: target.totals.complete,
             billed: target.totals.complete_billed,
             streamed: target.totals.streamed,
-            unlimited,
+            load,
+            lender,
+            unexplained,
         }
     }
 
-    /// What was counted at it, less what a limit explains.
+    /// What was counted at it, less what limits and load explain, with times of its own or lent.
     fn counted<'a>(&'a self, evidence: &'a Evidence) -> &'a AtTarget {
-        self.unlimited.as_ref().unwrap_or(&evidence.targets[self.position])
+        self.unexplained.as_ref().unwrap_or(&evidence.targets[self.position])
     }
 }
 

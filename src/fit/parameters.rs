@@ -55,13 +55,14 @@ pub(super) const SOURCE: &str = "log";
 /// Where the log says nothing: what the shipped cards assume.
 const FAILING: (u64, f64) = (300_000, 0.6);
 
-/// The parameters.
+/// The parameters, where times were seen at this part of the speed of an attempt alone.
 pub(super) fn estimate(
     name: &str,
     target: &AtTarget,
     phases: &Phases,
     counts: &Counts,
     hidden: &[Stretch],
+    speed: f64,
     clock: &Clock,
 ) -> Parameters {
     let slower = slower(&counts.phases);
@@ -91,18 +92,20 @@ pub(super) fn estimate(
         ordinary: 0,
     };
     let plain = |cells: &Cells| survival::estimate(cells, &Cells::default());
-    let first_token = quantiles(&first, 1).unwrap_or(DistSpec::Constant(Duration::from_secs(1)));
+    let first_token =
+        quantiles(&first, 1, speed).unwrap_or(DistSpec::Constant(Duration::from_secs(1)));
     let latency = Latency {
         source: SOURCE.into(),
-        headers: quantiles(&plain(&headers), 1).unwrap_or(first_token.clone()),
+        headers: quantiles(&plain(&headers), 1, speed).unwrap_or(first_token.clone()),
         // No log says when a chunk came that said nothing.
         chunk_after_headers: None,
         first_token,
         prompt_tokens: Tokens::at_most(prompt),
-        per_prompt_token: Duration::from_micros(per_token),
-        per_output_token: quantiles(&plain(&pace), 1_000)
+        per_prompt_token: Duration::from_micros(libm::round(per_token as f64 * speed) as u64),
+        per_output_token: quantiles(&plain(&pace), 1_000, speed)
             .unwrap_or(DistSpec::Constant(Duration::ZERO)),
-        failure: quantiles(&plain(&failing), 1).unwrap_or_else(assumed_failing),
+        // Most fail at the door, whatever the load.
+        failure: quantiles(&plain(&failing), 1, 1.0).unwrap_or_else(assumed_failing),
     };
     let stick = stick_of(counts);
     let sticks = sticks(stick.share);
@@ -242,11 +245,14 @@ const STATED: [(&str, f64); 11] = [
 /// Observations that must lie beyond a quantile of a tail.
 const BEYOND: f64 = 5.0;
 
-/// The table of a survival curve whose times are in parts of a µs; none where nothing was seen. Where a log
-/// says that nothing passed, its clock was too coarse: of a table, only the lower end can be zero.
-fn quantiles(survival: &Survival, parts: u64) -> Option<DistSpec<Duration>> {
+/// The table of a survival curve whose times are in parts of a µs, each times `speed`; none where nothing was
+/// seen. Where a log says that nothing passed, its clock was too coarse: of a table, only the lower end can be
+/// zero.
+fn quantiles(survival: &Survival, parts: u64, speed: f64) -> Option<DistSpec<Duration>> {
+    let alone =
+        |value: u64| if speed == 1.0 { value } else { libm::round(value as f64 * speed) as u64 };
     let of = |p: f64| {
-        let micros = (survival.quantile(p)? + parts / 2) / parts;
+        let micros = (alone(survival.quantile(p)?) + parts / 2) / parts;
         Some(micros.max(u64::from(p > 0.0)))
     };
     let (low, high) = (of(0.0)?, of(1.0)?);

@@ -5,6 +5,8 @@ use super::cells::Cells;
 use super::evidence::MINUTE_US;
 use super::hidden::Spell;
 use super::segments::{Counted, cuts};
+use super::stick;
+use crate::scenario::Stick;
 
 /// A stretch of time in which a target behaved alike.
 #[derive(Clone, PartialEq, Debug)]
@@ -109,11 +111,15 @@ impl Phases {
     /// Counts every minute once, and every block as often as it weighs.
     pub(super) fn count(&self, target: &AtTarget, block_weight: impl Fn(u64) -> u64) -> Counts {
         let mut phases = vec![InPhase::default(); self.phases.len()];
+        let mut later = vec![0; self.phases.len()];
         let mut blackout = InPhase::default();
         for (&at, minute) in &target.minutes {
             let phase = match self.blackouts.binary_search(&at) {
                 Ok(_) => &mut blackout,
-                Err(_) => &mut phases[self.at(at)],
+                Err(_) => {
+                    later[self.at(at)] += minute.later;
+                    &mut phases[self.at(at)]
+                }
             };
             phase.outcomes.resize(target.kinds.len() + 1, 0.0);
             for (sum, &count) in phase.outcomes.iter_mut().zip(&minute.outcomes) {
@@ -125,6 +131,9 @@ impl Phases {
             for (sum, count) in phase.again.iter_mut().zip(minute.again) {
                 *sum += count as f64;
             }
+        }
+        for (phase, later) in phases.iter_mut().zip(later) {
+            phase.without_later(later as f64);
         }
         let blocks = target.blocks.positions().map(|block| (block, block_weight(block)));
         Counts { phases, blackout, blocks: blocks.collect() }
@@ -157,6 +166,18 @@ impl InPhase {
     /// The share that failed; none where nothing was sent.
     pub(super) fn rate(&self) -> Option<f64> {
         (self.attempts() > 0.0).then(|| self.failed() / self.attempts())
+    }
+
+    /// Takes so many later tries out, which failed again as often as it is assumed that failures stick.
+    fn without_later(&mut self, later: f64) {
+        let (all, failed) = (self.attempts(), self.failed());
+        if later == 0.0 || failed == 0.0 || later >= all {
+            return;
+        }
+        let first = all - later;
+        let left = stick::first_failed(first, later, failed, Stick::default().request.as_f64());
+        self.outcomes[0] = first - left;
+        self.outcomes[1..].iter_mut().for_each(|count| *count *= left / failed);
     }
 
     /// Mean logarithm of the time to the first output.

@@ -8,13 +8,12 @@ use rand_chacha::ChaCha8Rng;
 use super::at_target::{AtTarget, Minute};
 use super::blocks::BLOCK;
 use super::evidence::Evidence;
-use super::hidden::Stretch;
 use super::limits::{LimitFit, Limits};
 use super::parameters::{self, Parameters};
 use super::phases::Phases;
-use super::{Fit, TargetFit};
+use super::{Fit, TargetFit, card};
 use crate::draw::{NameHash, Purpose, below, stream};
-use crate::scenario::{LatencyModel, LimitSpec, Scenario};
+use crate::scenario::{LatencyModel, LimitSpec, Scenario, SpeedByLoad};
 
 /// Phases with fewer blocks have their attempts drawn one by one.
 const LEAST_BLOCKS: usize = 5;
@@ -31,6 +30,8 @@ struct OfTarget {
     /// As it was fitted, and its size now.
     limit: Option<(LimitSpec, u64)>,
     slots: Option<(u64, u64)>,
+    /// In flight at half the speed: the same.
+    half_at: Option<(u32, u32)>,
 }
 
 impl Fit {
@@ -42,16 +43,21 @@ impl Fit {
             let mut draws = stream(seed, Purpose::Refit, owner);
             let target = drawn(fit.counted(evidence), &fit.phases, &mut draws);
             let weights = weights(&target, &mut draws);
-            let phases = Phases::of(&target, &fit.spells);
+            let phases = Phases::of(&target, &fit.hidden.spells);
             let weight = |block: u64| weights.get(&block).copied().unwrap_or(0);
             let counts = phases.count(&target, weight);
-            let hidden: Vec<Stretch> =
-                fit.spells.iter().flat_map(|spell| spell.drawn(&mut draws)).collect();
+            let hidden = fit.hidden.drawn(&mut draws);
+            let load = fit.load.filter(|load| load.half_at.is_some());
+            let half_at = load.and_then(|load| load.drawn(normal(&mut draws)));
+            let speed = load.map_or(1.0, |load| load.speed(half_at));
+            let name = &fit.name;
             let again =
-                parameters::estimate(&fit.name, &target, &phases, &counts, &hidden, &self.clock);
+                parameters::estimate(name, &target, &phases, &counts, &hidden, speed, &self.clock);
             let limit = size(&fit.limits, &mut draws).map(|(found, size)| (found.spec(), size));
             let slots = size(&fit.places, &mut draws).map(|(found, size)| (found.limit, size));
-            OfTarget { name: fit.name.clone(), parameters: again, limit, slots }
+            let half_at =
+                load.and_then(|load| Some((card::half_at(load.half_at?), card::half_at(half_at?))));
+            OfTarget { name: name.clone(), parameters: again, limit, slots, half_at }
         };
         Refit(self.targets.iter().map(one).collect())
     }
@@ -74,7 +80,7 @@ impl Refit {
             })
         };
         scenario.file.weather.retain(|entry| !ours(&entry.name));
-        for OfTarget { name, parameters, limit, slots } in &self.0 {
+        for OfTarget { name, parameters, limit, slots, half_at } in &self.0 {
             scenario.file.weather.extend(parameters.weather.iter().cloned());
             let Some(target) = scenario.targets.iter_mut().find(|target| target.name == *name)
             else {
@@ -85,6 +91,11 @@ impl Refit {
             target.capacity.slots = fitted
                 .and_then(|(_, size)| u32::try_from(size).ok())
                 .unwrap_or(target.capacity.slots);
+            if let Some((fitted, size)) = half_at
+                && target.capacity.speed_by_load == SpeedByLoad::HalfAt(*fitted)
+            {
+                target.capacity.speed_by_load = SpeedByLoad::HalfAt(*size);
+            }
             let latency = &parameters.latency;
             let table = "quantiles that were estimated ascend";
             target.latency = LatencyModel {
@@ -145,6 +156,12 @@ fn size<'a>(limits: &'a Limits, draws: &mut ChaCha8Rng) -> Option<(&'a LimitFit,
     let Limits::Found(found) = limits else { return None };
     let (low, high) = found.between;
     Some((found, low + below(draws.next_u64(), high - low + 1)))
+}
+
+/// About a standard normal deviation: twelve even ones.
+fn normal(draws: &mut ChaCha8Rng) -> f64 {
+    let even = |_| below(draws.next_u64(), 1 << 32) as f64 / (1_u64 << 32) as f64;
+    (0..12).map(even).sum::<f64>() - 6.0
 }
 
 /// Draws the attempts of a minute one by one.

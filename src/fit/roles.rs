@@ -28,15 +28,14 @@ const TRIED_FIRST: f64 = 0.2;
 
 impl Roles {
     pub(super) fn of(class: &AtClass, names: &[String]) -> Roles {
-        let stated = class.uses.values().any(|used| !used.groups.is_empty());
-        let groups = if stated { stated_groups(class) } else { by_use(class) };
+        let groups = groups(class);
         let name = |target: &u16| names[usize::from(*target)].clone();
         let named = groups.iter().map(|group| group.iter().map(name).collect());
         let patience = (class.cancelled.total() > 0)
             .then(|| survival::estimate(&class.cancelled, &class.stayed));
         Roles {
             groups: named.collect(),
-            stated,
+            stated: states_groups(class),
             deadlines: class.times.deadlines(),
             longest_us: class.longest_us,
             substitutes: class.substitutes.clone(),
@@ -46,6 +45,19 @@ impl Roles {
             patience,
         }
     }
+}
+
+/// Those that a class tries first.
+pub(super) fn first(class: &AtClass) -> Vec<u16> {
+    groups(class).into_iter().next().unwrap_or_default()
+}
+
+fn groups(class: &AtClass) -> Vec<Vec<u16>> {
+    if states_groups(class) { stated_groups(class) } else { by_use(class) }
+}
+
+fn states_groups(class: &AtClass) -> bool {
+    class.uses.values().any(|used| !used.groups.is_empty())
 }
 
 /// Targets by the group they were most often used in; within it the most used goes first.

@@ -80,7 +80,7 @@ impl Fit {
             said.push("the log shows one row for each request: attempts before the last are not seen, an answer after a retry looks like a slow one, and who is tried first is taken from who was asked last".into());
             said.push(match &self.counters {
                 Some((name, _)) => format!(
-                    "attempts and failures by minute are those that {name} counts: second tries, which fail more often, are among them, so failing shares are upper bounds; how far failures stick to their request is not identified"
+                    "attempts and failures by minute are those that {name} counts: what was sent to the target that is tried first beyond a minute's requests is taken for second tries, which fail as often again as the stickiness that is assumed; of other targets, second tries are among what is counted, so failing shares are upper bounds; how far failures stick to their request is not identified"
                 ),
                 None if self.tells_tries => "how many attempts there were is told of each request: those before the last are taken for server errors at the target of the last".into(),
                 None => "failures that a retry recovered are missing: failing shares of targets are lower bounds; `--counters` takes counts by minute of them".into(),
@@ -118,19 +118,25 @@ impl Fit {
                 us(last)
             ));
         }
+        if let Some(lender) = target.lender {
+            let of = self.targets.iter().find(|other| other.position == lender);
+            said.push(format!(
+                "{name}: its times hold those of failures before, at other targets: those of {} are taken for its own",
+                of.map_or("the first", |of| of.name.as_str())
+            ));
+        }
         if parameters.stick.share.is_none() {
             said.push(format!(
                 "{name}: how far failures stick to their request is not identified ({} second tries there): the simulator's default, 50 %, is assumed",
                 parameters.stick.tried
             ));
         }
-        if !target.spells.is_empty() {
-            let lasted: u64 = target.spells.iter().map(Spell::lasts_us).sum();
-            let tries: usize = target.spells.iter().map(Spell::tries).sum();
+        if !target.hidden.spells.is_empty() {
+            let lasted: u64 = target.hidden.spells.iter().map(Spell::lasts_us).sum();
             said.push(format!(
-                "{name}: for {:.1} minutes in all, in {}, it was hardly asked right after failing, as behind an open breaker: what it would have answered then is not identified; it is taken from {tries} attempts just before, between and after, and refits vary it",
+                "{name}: for {:.1} minutes in all, in {}, it was hardly asked right after failing, as behind an open breaker: what it would have answered then is not identified; it is taken to go on as the failing share did before, between and after, and refits vary it",
                 lasted as f64 / 60e6,
-                many(target.spells.len() as u64, "spell")
+                many(target.hidden.spells.len() as u64, "spell")
             ));
         }
         let most = target.most_in_flight;
@@ -143,16 +149,25 @@ impl Fit {
                 "{name}: capacity is at least the {most} that were in flight at one time, and not identified beyond: {SLOTS} slots are assumed"
             ),
         });
-        said.push(format!(
-            "{name}: how load slows it is not identified: times are those at the load of the log"
-        ));
+        said.push(match target.load {
+            Some(load) if load.half_at.is_some() => {
+                format!("{name}: load slows it, {}", load.words())
+            }
+            Some(load) => format!(
+                "{name}: how load slows it is not identified, {}: times are those at the load of the log",
+                load.words()
+            ),
+            None => format!(
+                "{name}: how load slows it is not identified: times are those at the load of the log"
+            ),
+        });
         let [attempts, tokens] = target.most_let_in;
         said.push(match &target.limits {
             Limits::NoneRefused => format!(
                 "{name}: nothing was refused for its rate; the busiest minute let in {attempts} attempts and {tokens} tokens, so a limit by the minute, if there is one, is no lower than half of that (a bucket that is full lets in twice its size): none is simulated"
             ),
             Limits::NotExplained => format!(
-                "{name}: {} attempts were refused for their rate; the busiest minute let in {attempts} attempts and {tokens} tokens; no limit explains them by the load: they are taken as failures of their phase, with the median wait hint where one was seen",
+                "{name}: {} attempts were refused for their rate; the busiest minute let in {attempts} attempts and {tokens} tokens; no limit of this target alone on what was sent explains them (limits that several targets share, or that charge the output a caller allows, are not identified): they are taken as failures of their phase, with the median wait hint where one was seen",
                 target.refused
             ),
             Limits::Found(found) => {
@@ -255,6 +270,9 @@ impl Fit {
         if let Limits::Found(found) = &target.places {
             out += &format!("  capacity      {}; {}\n", found.words(), found.evidence());
         }
+        if let Some(load) = target.load.filter(|load| load.half_at.is_some()) {
+            out += &format!("  load          {}\n", load.words());
+        }
         out += &match (parameters.stick.share, parameters.stick.interval) {
             (Some(share), Some((low, high))) => format!(
                 "  stickiness    {:.0} % to the request ({:.0}–{:.0}); {} of {} second tries failed again\n",
@@ -290,7 +308,7 @@ impl Fit {
             let phase = &all[i];
             let slower = target.parameters.slower[i];
             out += &format!(
-                "    {}–{}  {} of {} failed ({:.2} %){}{}{}\n",
+                "    {}–{}  {:.0} of {:.0} failed ({:.2} %){}{}{}\n",
                 self.clock_text(phase.from),
                 self.clock_text(phase.to),
                 counted[i].failed(),

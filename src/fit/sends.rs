@@ -12,9 +12,9 @@ const LATER_OVERLOADED: u64 = 30;
 const LATER_LIMITED: u64 = 31;
 
 /// Attempts by the time they were sent, which they are read in once [`Sends::finish`] was called: that time
-/// and their part, how long they took (ms), and tokens.
+/// and their part, how long they took (ms), tokens, and how long it took to the first output.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub(super) struct Sends(Packed<4, 4>);
+pub(super) struct Sends(Packed<5, 4>);
 
 /// Why a target let an attempt not in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,6 +51,8 @@ pub(super) struct Sent {
     pub(super) input: u32,
     pub(super) known: bool,
     pub(super) output: u32,
+    /// From its sending to the first output, ms, where there was any.
+    pub(super) first_ms: Option<u32>,
 }
 
 impl Sends {
@@ -63,7 +65,8 @@ impl Sends {
         };
         let took_ms = (send.took_us + 500) / 1_000;
         let when = send.at_us << PART_BITS | part;
-        self.0.add([when, took_ms, send.input.into(), send.output.into()]);
+        let first = send.first_ms.map_or(0, |ms| u64::from(ms) + 1);
+        self.0.add([when, took_ms, send.input.into(), send.output.into(), first]);
     }
 
     pub(super) fn finish(&mut self) {
@@ -72,7 +75,7 @@ impl Sends {
 
     /// The attempts, given what each kind of failure is refused for.
     pub(super) fn iter(&self, refusals: Vec<Option<Refused>>) -> impl Iterator<Item = Sent> {
-        self.0.iter().map(move |[when, took_ms, input, output]| {
+        self.0.iter().map(move |[when, took_ms, input, output, first]| {
             let part = when & ((1 << PART_BITS) - 1);
             let outcome = (part < LATER).then_some(part as u8);
             let kind = outcome.and_then(|outcome| outcome.checked_sub(1)).map(usize::from);
@@ -88,6 +91,7 @@ impl Sends {
                 input: input as u32,
                 known: input > 0,
                 output: output as u32,
+                first_ms: first.checked_sub(1).map(|ms| ms as u32),
             }
         })
     }
@@ -107,6 +111,7 @@ mod tests {
             input: 1_000_000,
             known: true,
             output: 7,
+            first_ms: outcome.filter(|of| *of == 0).map(|_| 300),
         };
         let limited = Some(Refused::Limited);
         let all = [

@@ -47,6 +47,18 @@ pub(super) fn estimate(phases: &[([f64; 2], f64)]) -> StickFit {
     fit
 }
 
+/// How many of so many first tries failed, where of them and of so many later ones, each after a failure,
+/// so many failed together, and this share sticks.
+pub(super) fn first_failed(first: f64, later: f64, failed: f64, s: f64) -> f64 {
+    let expected = |p: f64| first * p + later * again(s, p);
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..50 {
+        let middle = (low + high) / 2.0;
+        if expected(middle) < failed { low = middle } else { high = middle }
+    }
+    first * (low + high) / 2.0
+}
+
 /// The chance that a try right after a failure fails again.
 fn again(s: f64, p: f64) -> f64 {
     let stuck = s * p;
@@ -66,6 +78,16 @@ mod tests {
         assert!((fit.share.expect("enough") - 0.5).abs() < 1e-3, "{fit:?}");
         let (low, high) = fit.interval.expect("enough");
         assert!(low < 0.5 && high > 0.5 && high - low < 0.06);
+    }
+
+    #[test]
+    fn first_tries_are_told_from_a_count_of_all() {
+        // 25 % of 1,000 fail, half of that sticks: of 250 second tries 57.1 % fail again, 142.9.
+        let first = first_failed(1_000.0, 250.0, 250.0 + 142.857, 0.5);
+        assert!((first - 250.0).abs() < 0.01, "{first}");
+        assert!((first_failed(1_000.0, 0.0, 300.0, 0.5) - 300.0).abs() < 1e-6);
+        // As many failed as were tried.
+        assert!((first_failed(80.0, 20.0, 100.0, 0.5) - 80.0).abs() < 1e-6);
     }
 
     #[test]

@@ -42,6 +42,13 @@ impl Tries {
         (self.0[position].0 & ((1 << OUTCOME_BITS) - 1)) as usize
     }
 
+    /// Those of this time, each with when it was sent and whether it failed.
+    pub(super) fn between(&self, from_us: u64, to_us: u64) -> impl Iterator<Item = (u64, bool)> {
+        let before = |at: u64| self.0.partition_point(|of| of.0 >> OUTCOME_BITS < at);
+        let within = before(from_us)..before(to_us);
+        within.map(|position| (self.at(position), self.outcome(position) > 0))
+    }
+
     /// Tries at these moments, with what became of them.
     #[cfg(test)]
     pub(super) fn at_moments(tries: impl Iterator<Item = (u64, bool)>) -> Tries {

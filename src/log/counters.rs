@@ -236,7 +236,7 @@ fn counted(
         |failed: &[(FailedWith, u64)]| failed.iter().fold(0, |n: u64, (_, c)| n.saturating_add(*c));
     if let Some(all) = text(Column::Errors) {
         let rest = number(all, "errors")?.saturating_sub(sum(&failed));
-        let with = FailedWith { class: FailureClass::Unknown, status: 0, given_up: false };
+        let with = FailedWith { class: FailureClass::Transport, status: 0, given_up: false };
         failed.extend((rest > 0).then_some((with, rest)));
     }
     if sum(&failed) > attempts {

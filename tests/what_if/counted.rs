@@ -65,7 +65,7 @@ fn failures_and_their_mix_are_those_of_the_counters() {
     let text = fit.text(&read);
     // The phase is found to the minute, with all that failed in it.
     assert!(text.contains("0:30–1:00  300 of 900 failed (33.33 %)"), "{text}");
-    assert!(text.contains("second tries, which fail more often, are among them"), "{text}");
+    assert!(text.contains("second tries are among what is counted"), "{text}");
     assert!(text.contains("times are those of all requests together"), "{text}");
     let files = fit.files(&evidence);
     let scenario = &files[0].text();

@@ -20,7 +20,7 @@ use windtunnel_policy::config::Policy;
 use crate::formats::map;
 use crate::worlds::{Known, fitted, known, ledger, written};
 
-const SCENARIO: &str = r"
+pub(crate) const SCENARIO: &str = r"
 name: hidden
 shows: x
 expect: x
@@ -50,7 +50,7 @@ weather:
         stick: {request: 40%, window: 0%, free: 60%}
 ";
 
-const CARD: &str = r"
+pub(crate) const CARD: &str = r"
 name: card
 description: x
 provider: acme
@@ -79,7 +79,7 @@ failures:
 ";
 
 /// A retry on the spot, then another target.
-const P: &str = "
+pub(crate) const P: &str = "
 name: retry-then-failover
 attempts: {max: 3, max_same_target: 2}
 timeouts: {first_token: 5s}
@@ -90,7 +90,7 @@ retry_budgets: []
 const BREAKERS: &str = "breakers: [{trip: [{rate_over_time: {failures: 30%, window: 10s, min_calls: 20}}], open_for: 60s}]";
 
 /// A retry on the spot alone.
-const Q: &str = "
+pub(crate) const Q: &str = "
 name: retry-alone
 attempts: {max: 2, max_same_target: 2, allow_failover: false, allow_substitution: false}
 timeouts: {first_token: 5s}
@@ -98,7 +98,7 @@ breakers: []
 retry_budgets: []
 ";
 
-fn rules(text: &str) -> Policy {
+pub(crate) fn rules(text: &str) -> Policy {
     let file = SourceFile { name: "policy.yaml".into(), text: text.into(), folder: None };
     read_policy(&file).unwrap_or_else(|e| panic!("{e}"))
 }
@@ -107,10 +107,10 @@ fn rules(text: &str) -> Policy {
 const LOGS: u32 = 30;
 /// Were each covered with a chance of 95 %, fewer than this would be with one of 0.07 % (the binomial
 /// distribution of thirty: P(X ≤ 24) = 0.00066).
-const LEAST_COVERED: usize = 25;
+pub(crate) const LEAST_COVERED: usize = 25;
 
-/// Five requests a second, at times and of lengths that look drawn.
-fn trace() -> String {
+/// So many requests, five a second, at times and of lengths that look drawn.
+pub(crate) fn trace(requests: u64) -> String {
     let mut state = 1_u64;
     let mut next = |below: u64| {
         state =
@@ -119,18 +119,18 @@ fn trace() -> String {
     };
     let row =
         |i: u64| format!("{},{},{}\n", i * 200 + next(190), 200 + next(2_000), 20 + next(300));
-    let rows: String = (0..1_500).map(row).collect();
+    let rows: String = (0..requests).map(row).collect();
     format!("at,in,out\n{rows}")
 }
 
 /// What became of many logs of one world.
-struct Coverage {
-    truth: f64,
-    covered: usize,
+pub(crate) struct Coverage {
+    pub(crate) truth: f64,
+    pub(crate) covered: usize,
     /// Mean and standard deviation of the estimates.
-    estimates: (f64, f64),
+    pub(crate) estimates: (f64, f64),
     /// Half an interval, on average.
-    half: f64,
+    pub(crate) half: f64,
 }
 
 impl std::fmt::Display for Coverage {
@@ -145,7 +145,7 @@ impl std::fmt::Display for Coverage {
 
 /// Logs policies[0] in the hidden world again and again, and holds what is said of policies[1] in its
 /// place against the truth.
-fn coverage(
+pub(crate) fn coverage(
     hidden: &Known,
     policies: &[Policy; 2],
     fit_of: impl Fn(&[u8]) -> (Evidence, Fit),
@@ -192,12 +192,15 @@ fn coverage(
         estimates.push(value);
         halves.push((ci95.high - ci95.low) / 2.0);
     }
-    Coverage { truth, covered, estimates: moments(&estimates), half: moments(&halves).0 }
+    let found =
+        Coverage { truth, covered, estimates: moments(&estimates), half: moments(&halves).0 };
+    println!("{found}");
+    found
 }
 
 #[test]
 fn the_interval_covers_the_truth_at_its_rate() {
-    let trace = trace();
+    let trace = trace(1_500);
     let hidden = known(&[("hidden.yaml", SCENARIO), ("card.yaml", CARD), ("trace.csv", &trace)]);
     let found = coverage(&hidden, &[rules(P), rules(Q)], attempts);
     assert!(found.truth < -0.02, "the policies differ: {found}");
@@ -211,7 +214,7 @@ fn the_interval_covers_the_truth_at_its_rate() {
 /// seen by its probes alone.
 #[test]
 fn what_a_breaker_hid_is_in_the_interval() {
-    let trace = trace();
+    let trace = trace(1_500);
     let scenario = SCENARIO.replace("share: 40%", "share: 60%");
     let hidden = known(&[("hidden.yaml", &scenario), ("card.yaml", CARD), ("trace.csv", &trace)]);
     let p = P.replace("breakers: []", BREAKERS);
@@ -226,7 +229,7 @@ fn what_a_breaker_hid_is_in_the_interval() {
 /// target beside it: second tries are among what is counted, and how failures stick is not known.
 #[test]
 fn a_log_of_requests_with_counters_covers_the_truth() {
-    let trace = trace();
+    let trace = trace(1_500);
     let hidden = known(&[("hidden.yaml", SCENARIO), ("card.yaml", CARD), ("trace.csv", &trace)]);
     let found = coverage(&hidden, &[rules(P), rules(Q)], as_requests);
     assert!(found.truth < -0.02, "the policies differ: {found}");
@@ -235,7 +238,7 @@ fn a_log_of_requests_with_counters_covers_the_truth() {
 }
 
 /// The fit to a ledger.
-fn attempts(log: &[u8]) -> (Evidence, Fit) {
+pub(crate) fn attempts(log: &[u8]) -> (Evidence, Fit) {
     let (_, evidence, fit) = fitted(log, false);
     (evidence, fit)
 }

@@ -136,7 +136,10 @@ fn refusals_that_are_weather_are_no_limit() {
         );
         let (text, world) = fit_of("[]", &weather, rules);
         assert_eq!(limits(&world), [], "{share} under {rules}: {text}");
-        assert!(text.contains("no limit explains them by the load"), "{text}");
+        assert!(
+            text.contains("no limit of this target alone on what was sent explains them"),
+            "{text}"
+        );
         let refused = |entry: &WeatherSpec| {
             let failures = entry.effects.failures.as_ref();
             failures.is_some_and(|f| f.mix.iter().any(|kind| kind.status == 429))

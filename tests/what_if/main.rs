@@ -2,12 +2,14 @@
 
 mod counted;
 mod coverage;
+mod coverage_long;
 mod deadlines;
 mod drift;
 mod formats;
 mod honest;
 mod left_out;
 mod limits;
+mod load;
 mod program;
 mod repeated;
 mod resent;
