@@ -100,10 +100,10 @@ impl Hidden {
         let spells = spells(tries, demand);
         let mut courses = Vec::new();
         let mut first = 0;
-        let apart = |a: &Spell, b: &Spell| b.from_us() - a.to_us() <= 2 * AROUND_US;
+        let apart = |a: &Spell, b: &Spell| b.begin_us() - a.end_us() <= 2 * AROUND_US;
         for near in spells.chunk_by(apart) {
-            let from_us = near[0].from_us().saturating_sub(AROUND_US).max(tries.at(0));
-            let to_us = near[near.len() - 1].to_us() + AROUND_US;
+            let from_us = near[0].begin_us().saturating_sub(AROUND_US).max(tries.at(0));
+            let to_us = near[near.len() - 1].end_us() + AROUND_US;
             let course = ShareCourse::of(tries, from_us, to_us.min(tries.at(tries.len() - 1) + 1));
             courses.push((course, first..first + near.len()));
             first += near.len();
@@ -115,7 +115,7 @@ impl Hidden {
     pub(super) fn taken(&self) -> Vec<Stretch> {
         let of = |(course, spells): &(ShareCourse, std::ops::Range<usize>)| {
             let each = self.spells[spells.clone()].iter();
-            each.flat_map(|spell| spell.stretches(course.mean(spell.from_us(), spell.to_us())))
+            each.flat_map(|spell| spell.stretches(course.mean(spell.begin_us(), spell.end_us())))
                 .collect::<Vec<_>>()
         };
         self.courses.iter().flat_map(of).collect()
@@ -127,7 +127,7 @@ impl Hidden {
         for (course, spells) in &self.courses {
             let drawn = course.drawn(draws);
             for spell in &self.spells[spells.clone()] {
-                let shares = course.clipped(&drawn, spell.from_us(), spell.to_us());
+                let shares = course.clipped(&drawn, spell.begin_us(), spell.end_us());
                 stretches.extend(spell.stretches(shares));
             }
         }
@@ -170,11 +170,11 @@ impl Spell {
         }
     }
 
-    fn from_us(&self) -> u64 {
+    fn begin_us(&self) -> u64 {
         self.holes[0].0
     }
 
-    fn to_us(&self) -> u64 {
+    fn end_us(&self) -> u64 {
         self.holes[self.holes.len() - 1].1
     }
 
