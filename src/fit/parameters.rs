@@ -280,7 +280,7 @@ mod tests {
         let mut ended = Cells::default();
         ended.add_times(0, 90);
         ended.add_times(1_000_000, 10);
-        let spec = quantiles(&survival::estimate(&ended, &Cells::default()), 1);
+        let spec = quantiles(&survival::estimate(&ended, &Cells::default()), 1, 1.0);
         let Some(DistSpec::Quantiles(table)) = spec else { panic!("a table: {spec:?}") };
         let at = |name: &str| table[name].as_micros();
         assert_eq!((at("p0"), at("p50"), at("p100")), (0, 1, 1_000_000));
