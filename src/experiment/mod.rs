@@ -6,17 +6,20 @@
 //! - [`Findings`] reads the measures from it, the paired differences to the first policy, what
 //!   depends on how far failures stick, and the gates.
 
+mod error;
 mod findings;
+mod options;
 mod ranking;
+mod recorder;
 mod run;
 mod split;
 
+pub use error::ExperimentError;
 pub use findings::{Findings, GateFinding, NoBase, PolicyFindings, TopTwo};
+pub use options::{Extremes, Options};
 pub use ranking::{Ahead, Identified, Pair, Ranking};
-pub use run::{
-    ExperimentError, Extremes, NoObserver, NoRecorder, Observer, Options, Recorder, RunId,
-    policy_hash, run, run_divided,
-};
+pub use recorder::{NoObserver, NoRecorder, Observer, Recorder, RunId};
+pub use run::{policy_hash, run, run_divided};
 pub use split::{ArmFindings, SplitFindings, split};
 
 use crate::record::RunTotals;

@@ -1,16 +1,17 @@
 //! Policies into worlds: in parallel, with results in the order of worlds and policies.
 
-use std::fmt;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-use rayon::ThreadPool;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use windtunnel_policy::config::{Policy, Problem};
 
+use super::error::ExperimentError;
+use super::options::{Extremes, Options};
+use super::recorder::{Observer, Recorder, RunId};
 use super::{Experiment, PolicyRuns};
-use crate::record::{Both, NoSink, RunTotals, Sink};
+use crate::record::{NoSink, RunTotals, Sink};
 use crate::scenario::{Arrivals, Scenario};
 use crate::simulation::{Simulation, Split};
 use crate::weather::Incident;
@@ -18,147 +19,6 @@ use crate::world::{Stickiness, World, WorldError, WorldOptions, WorldRequest};
 
 /// Worlds that are there at one time take about so much memory together, in bytes, where one is not more.
 const MOST_ROOM: u64 = 768 << 20;
-/// With fewer, intervals grow quickly.
-const LEAST_WORLDS: u32 = 10;
-
-/// What to run, besides scenario and policies.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Options {
-    /// The seed all worlds are made from.
-    pub seed: u64,
-    /// How many worlds; at least one.
-    pub worlds: u32,
-    /// Draw stretches of recorded traffic and incidents within their ranges, too.
-    pub resample: bool,
-    /// What to find out of where no failure sticks, and where all do.
-    pub extremes: Extremes,
-    /// Threads; as many as there are cores where absent. Results do not depend on it.
-    pub threads: Option<usize>,
-}
-
-impl Options {
-    /// In how many of the worlds, the first of them, the policies also run at the extremes.
-    fn extreme_worlds(&self) -> u32 {
-        match self.extremes {
-            Extremes::Off => 0,
-            Extremes::Counts => self.worlds.min(self.worlds.div_ceil(2).max(LEAST_WORLDS)),
-            Extremes::All => self.worlds,
-        }
-    }
-
-    /// The threads it asks for.
-    ///
-    /// # Errors
-    /// They cannot be started.
-    pub fn pool(&self) -> Result<ThreadPool, ExperimentError> {
-        let threads = self.threads.unwrap_or(0);
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        pool.map_err(|error| ExperimentError::Threads(error.to_string()))
-    }
-}
-
-/// What an experiment finds out of the policies where failures stick otherwise than declared.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Extremes {
-    /// Nothing: they are not run.
-    Off,
-    /// What is counted and summed, such as who answers more; no quantiles. That is told from half of
-    /// the worlds, where those are ten or more.
-    Counts,
-    /// Every measure: a gate may be about any.
-    All,
-}
-
-/// One run whose rows are wanted.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct RunId {
-    /// Position of the policy.
-    pub policy: usize,
-    /// Number of the world.
-    pub world: u32,
-    /// Position among all runs with rows: by world, then policy.
-    pub ordinal: usize,
-}
-
-/// Takes the rows of the runs in which failures stick as declared.
-pub trait Recorder: Sync {
-    /// Takes the rows of one run.
-    type Sink: Sink + Send;
-    /// A run begins.
-    fn start(&self, run: RunId) -> Self::Sink;
-    /// It is over. Runs end in no particular order.
-    fn finish(&self, run: RunId, sink: Self::Sink);
-}
-
-/// Keeps no rows.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NoRecorder;
-
-impl Recorder for NoRecorder {
-    type Sink = NoSink;
-    fn start(&self, _: RunId) -> NoSink {
-        NoSink
-    }
-    fn finish(&self, _: RunId, _: NoSink) {}
-}
-
-/// Gives the rows of every run to both.
-impl<A: Recorder, B: Recorder> Recorder for Both<&A, &B> {
-    type Sink = Both<A::Sink, B::Sink>;
-    fn start(&self, run: RunId) -> Self::Sink {
-        Both(self.0.start(run), self.1.start(run))
-    }
-    fn finish(&self, run: RunId, Both(first, second): Self::Sink) {
-        self.0.finish(run, first);
-        self.1.finish(run, second);
-    }
-}
-
-/// Is told how far an experiment is, and may end it early.
-pub trait Observer: Sync {
-    /// So many runs of so many are done.
-    fn done(&self, runs: usize, of: usize);
-    /// True to begin no further world.
-    fn stop(&self) -> bool {
-        false
-    }
-}
-
-/// Looks away.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NoObserver;
-
-impl Observer for NoObserver {
-    fn done(&self, _: usize, _: usize) {}
-}
-
-/// Why an experiment cannot be run.
-#[derive(Clone, PartialEq, Debug)]
-pub enum ExperimentError {
-    /// A policy does not fit the scenario.
-    Policy {
-        /// Its name.
-        name: String,
-        /// What is wrong with it.
-        problems: Vec<Problem>,
-    },
-    /// The scenario has no world.
-    World(WorldError),
-    /// The threads could not be started.
-    Threads(String),
-    /// Ended before any world was complete.
-    Interrupted,
-    /// The worlds take too much memory together.
-    TooLarge {
-        /// What they take.
-        bytes: u64,
-        /// What they may take.
-        most: u64,
-        /// Requests in one of the largest.
-        requests: u64,
-    },
-}
-
 /// Runs the policies, and `single` for `no_recovery_success`, in the same worlds.
 ///
 /// # Errors
@@ -462,34 +322,6 @@ pub fn policy_hash(policy: &Policy) -> String {
     let text = serde_json::to_vec(policy).expect("a policy is plain data");
     Sha256::digest(&text).iter().map(|byte| format!("{byte:02x}")).collect()
 }
-
-impl fmt::Display for ExperimentError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ExperimentError::Policy { name, problems } => {
-                write!(f, "policy `{name}` does not fit this scenario")?;
-                problems
-                    .iter()
-                    .try_for_each(|p| write!(f, "\n  {}: {}; {}", p.field, p.message, p.fix))
-            }
-            ExperimentError::World(error) => error.fmt(f),
-            ExperimentError::Threads(error) => write!(f, "threads could not be started: {error}"),
-            ExperimentError::Interrupted => f.write_str("interrupted before a world was complete"),
-            ExperimentError::TooLarge { bytes, most, requests } => {
-                let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
-                write!(
-                    f,
-                    "the worlds take {:.1} GiB, {requests} requests in one; at most {:.0} GiB are \
-                     kept: ask for fewer worlds, or for a shorter horizon",
-                    gib(*bytes),
-                    gib(*most)
-                )
-            }
-        }
-    }
-}
-
-impl std::error::Error for ExperimentError {}
 
 #[cfg(test)]
 mod tests {

@@ -10,8 +10,10 @@ use rayon::prelude::*;
 use windtunnel_policy::config::Policy;
 
 use super::Experiment;
+use super::error::ExperimentError;
 use super::findings::differences;
-use super::run::{ExperimentError, Observer, Options};
+use super::options::Options;
+use super::recorder::Observer;
 use crate::measures::{Catalogue, Measure, Reading, Runs};
 use crate::record::{NoSink, RunTotals};
 use crate::scenario::Scenario;

@@ -5,7 +5,7 @@ use windtunnel_policy::target::TargetId;
 use windtunnel_policy::{Duration, Instant, Money};
 
 use super::Simulation;
-use super::happen::Whose;
+use super::arrive::Whose;
 use super::occurrence::Occurrence;
 use super::open::{Complete, Open};
 use crate::draw::{NameHash, Purpose};

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use windtunnel_policy::Instant;
 
-use super::happen::Asked;
+use super::arrive::Asked;
 use crate::scenario::Gateway;
 
 /// The doors of all gateways; each has places of its own.

@@ -6,8 +6,8 @@ use windtunnel_policy::outcome::FailureClass;
 use windtunnel_policy::{Duration, Instant, Money};
 
 use super::Simulation;
+use super::arrive::Asked;
 use super::door::{Found, Waiting};
-use super::happen::Asked;
 use super::occurrence::Occurrence;
 use crate::queue::{EventKey, Rank};
 use crate::record::{RequestRow, Sink};

@@ -5,6 +5,7 @@
 //! and what they say is carried out at once. Events of one instant come in the order of [`Rank`].
 
 mod alarm;
+mod arrive;
 mod carry_out;
 mod close;
 mod door;

@@ -7,7 +7,7 @@ use windtunnel_policy::target::TargetId;
 use windtunnel_policy::{Duration, Instant, Money};
 
 use super::alarm::Alarm;
-use super::happen::{Asked, Whose};
+use super::arrive::{Asked, Whose};
 use crate::fleet::FleetRef;
 use crate::record::{AttemptRow, Sink};
 use crate::world::WorldRequest;

@@ -7,7 +7,7 @@ use windtunnel_policy::{Duration, Instant, Money};
 use super::verdict::PLACES;
 use crate::record::RequestRow;
 use crate::scenario::Scenario;
-use crate::simulation::happen::Asked;
+use crate::simulation::arrive::Asked;
 
 /// No action.
 const NONE: u32 = u32::MAX;

@@ -16,7 +16,7 @@ use windtunnel_policy::{Duration, Instant};
 use self::actions::{Loop, Stage, UserAction};
 use self::verdict::Heard;
 use super::Simulation;
-use super::happen::Asked;
+use super::arrive::Asked;
 use super::occurrence::Occurrence;
 use crate::draw::{NameHash, Purpose};
 use crate::queue::{EventKey, Rank};
