@@ -257,7 +257,7 @@ mod tests {
         // Probes alone for ten minutes, one each half minute; one of three is good.
         let seen = |at: u64| match at {
             0..300 | 900.. => Some(false),
-            _ if at % 30 == 0 => Some(at % 90 != 0),
+            _ if at.is_multiple_of(30) => Some(!at.is_multiple_of(90)),
             _ => None,
         };
         let course = course(1_200, seen);
