@@ -5,10 +5,10 @@ use libfuzzer_sys::fuzz_target;
 use windtunnel::stats::{Dimension, Gate, Known};
 
 const KNOWN: [Known<'_>; 4] = [
-    Known { name: "success", dimension: Dimension::Share },
-    Known { name: "latency_p99", dimension: Dimension::Seconds },
-    Known { name: "cost_per_1k", dimension: Dimension::Dollars },
-    Known { name: "attempts_per_request", dimension: Dimension::Count },
+    Known { name: "success", dimension: Dimension::Share, signed: false },
+    Known { name: "latency_p99", dimension: Dimension::Seconds, signed: false },
+    Known { name: "cost_per_1k", dimension: Dimension::Dollars, signed: false },
+    Known { name: "attempts_per_request", dimension: Dimension::Count, signed: false },
 ];
 
 fuzz_target!(|text: &str| {
