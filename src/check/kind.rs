@@ -1,5 +1,10 @@
 //! What a file is, by the fields at its top.
 
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
 use crate::input::{InputError, SourceFile, likeness, read_yaml, top_level_keys};
 use crate::library::Kind;
 use crate::log::ColumnMap;
@@ -46,7 +51,7 @@ impl FileKind {
 /// The file is no YAML, or none of its fields tells.
 pub fn kind_of(file: &SourceFile) -> Result<FileKind, InputError> {
     // Whatever it is, it must be YAML: this tells mistakes in the text.
-    read_yaml::<serde::de::IgnoredAny>(file)?;
+    read_yaml::<IgnoredAny>(file)?;
     let keys = top_level_keys(file);
     let telling: Vec<&String> =
         keys.iter().filter(|key| !SAY_NOTHING.contains(&key.as_str())).collect();
@@ -55,6 +60,10 @@ pub fn kind_of(file: &SourceFile) -> Result<FileKind, InputError> {
         [] if !keys.is_empty() => return Ok(FileKind::Shipped(Kind::Policy)),
         // A scenario names a file of switches, and is never without other fields.
         [only] if only == "switches" => return Ok(FileKind::Switches),
+        // Both have classes, and a policy may be about nothing else.
+        [only] if only == "classes" && !has_groups(file) => {
+            return Ok(FileKind::Shipped(Kind::Policy));
+        }
         _ => {}
     }
     let mut best = (0.0, None);
@@ -75,6 +84,16 @@ pub fn kind_of(file: &SourceFile) -> Result<FileKind, InputError> {
         };
         error.fix("`windtunnel schema` prints what each holds")
     })
+}
+
+/// Whether a class has groups: those of a scenario must, what a policy says of one never does.
+fn has_groups(file: &SourceFile) -> bool {
+    #[derive(Deserialize)]
+    struct Outline {
+        classes: BTreeMap<String, BTreeMap<String, IgnoredAny>>,
+    }
+    let outline = read_yaml::<Outline>(file);
+    outline.is_ok_and(|file| file.classes.values().any(|class| class.contains_key("groups")))
 }
 
 /// What a field says for a kind with these: a name of its own more than any number of like ones.
@@ -106,6 +125,8 @@ mod tests {
         let is = |text: &str, expected| assert_eq!(kind(text), Ok(expected), "{text}");
         is("name: x\nattempt: {max: 2}\n", FileKind::Shipped(Kind::Policy));
         is("name: x\n", FileKind::Shipped(Kind::Policy));
+        is("name: x\nclasses: {batch: {max: 5}}\n", FileKind::Shipped(Kind::Policy));
+        is("name: x\nclasses: {batch: {groups: {}}}\n", FileKind::Shipped(Kind::Scenario));
         is("switches: [{at: 9h, off: recovery}]\n", FileKind::Switches);
         is("description: d\nswitches: []\n", FileKind::Switches);
         is("columns: {start: t}\ntime_unit: ms\n", FileKind::Columns);
