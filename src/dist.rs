@@ -161,7 +161,10 @@ fn to_fixed(value: f64) -> Result<i64, ShapeError> {
 }
 
 fn beyond_limit() -> ShapeError {
-    ShapeError::new("distribution", "must stay below 2^46 up to its quantile 1 - 2^-29")
+    ShapeError::new(
+        "distribution",
+        "must stay below 2^46 (of time: 814 days) in all but one of 2^29 draws; make it smaller or narrower",
+    )
 }
 
 #[cfg(test)]

@@ -115,9 +115,11 @@ fn words(file: &SourceFile, error: &Error) -> (String, String) {
             format!("expected one name, or one name with a value, found {}", found(file, location)),
             String::new(),
         ),
-        Error::Unexpected { expected, location } => {
-            (format!("expected {}, found {}", kind(expected), found(file, location)), String::new())
-        }
+        Error::Unexpected { expected, location } => match found(file, location).as_str() {
+            // Behind a name that stands alone and should not, the place is the end of the name.
+            "``" => without_value(),
+            found => (format!("expected {}, found {found}", kind(expected)), String::new()),
+        },
         Error::NonFiniteFloat { value, .. } => {
             (format!("expected a finite number, found `{}`", short(value)), String::new())
         }
@@ -135,16 +137,23 @@ fn words(file: &SourceFile, error: &Error) -> (String, String) {
 
 /// Messages of the parser that speak of its own affairs: a part of each, then what we say and how it is
 /// mended.
-const REWORDED: [(&str, &str, &str); 4] = [
+const REWORDED: [(&str, &str, &str); 5] = [
     ("merge keys", "merge keys (`<<`) are not used here", "write the fields out"),
     (
         "expected end of mapping after enum variant value",
         "a second name where one is meant",
         "keep one of them; in a list, begin an entry of its own with `- `",
     ),
-    ("unexpected mapping end", "a value is missing before this", "write `name: value`"),
+    ("unexpected mapping end", WITHOUT_VALUE.0, WITHOUT_VALUE.1),
+    ("value for unit enum variant", "takes no value", "write the name alone"),
     ("found a tab", "a tab, here or in the next line", "indent with spaces"),
 ];
+
+const WITHOUT_VALUE: (&str, &str) = ("a value is missing before this", "write `name: value`");
+
+fn without_value() -> (String, String) {
+    (WITHOUT_VALUE.0.into(), WITHOUT_VALUE.1.into())
+}
 
 fn several_documents() -> (String, String) {
     ("the file holds several YAML documents".into(), "keep one, without `---` after it".into())

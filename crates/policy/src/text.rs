@@ -27,7 +27,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let us = scaled(number, scale).ok_or_else(expected)?;
     u64::try_from(us)
         .map(Duration::from_micros)
-        .map_err(|_| format!("{} is too long", quoted(text)))
+        .map_err(|_| format!("{} is too long; use 213503982d or less", quoted(text)))
 }
 
 /// Reads an amount of dollars, such as `$2.50`.
@@ -39,7 +39,9 @@ pub fn parse_money(text: &str) -> Result<Money, String> {
         || format!("expected an amount of dollars such as $2.50, found {}", quoted(text));
     let number = text.trim().strip_prefix('$').ok_or_else(expected)?;
     let pico = scaled(number.trim(), Money::DOLLAR.as_pico()).ok_or_else(expected)?;
-    u64::try_from(pico).map(Money::from_pico).map_err(|_| format!("{} is too much", quoted(text)))
+    u64::try_from(pico)
+        .map(Money::from_pico)
+        .map_err(|_| format!("{} is too much; use $18446744 or less", quoted(text)))
 }
 
 /// Reads a share: `25%`, or a number from 0 to 1.

@@ -97,7 +97,7 @@ pub(in crate::cli) struct VerifyArgs {
     #[arg(long, default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..=40))]
     pub(in crate::cli) depth: u32,
     /// States walked from one start, at most; beyond that the proof is undecided (exit code 3).
-    #[arg(long, default_value_t = 1_000_000)]
+    #[arg(long, default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub(in crate::cli) max_states: u64,
     /// Shape of the answer.
     #[arg(long, value_enum, default_value_t = ProofFormat::Text)]
