@@ -57,6 +57,7 @@ fn resolve(
     let loads = traffic::load(&file, &source, &root)?;
     let mut classes = classes::resolve(&file, &models, &loads, &root)?;
     classes::check_capabilities(&file, &targets, &classes.facts, &root)?;
+    weather::check_required(&file, &classes.facts, &root)?;
     contracts::check(&targets, &classes.facts, &root)?;
 
     let mut notes = frame::notes(&file, &shared);

@@ -1,6 +1,6 @@
 //! Weather entries: they hit something, at a possible time, with an effect.
 
-use windtunnel_policy::target::Capabilities;
+use windtunnel_policy::target::RouteClass;
 use windtunnel_policy::{Duration, Share};
 
 use super::blocks::{self, ascending, dist};
@@ -8,8 +8,7 @@ use super::card::capabilities;
 use super::frame;
 use crate::input::{InputError, Place, check_name, did_you_mean};
 use crate::scenario::{
-    ClassSpec, Domain, Effects, FailureEffect, Range, ScenarioFile, Shape, TargetModel,
-    WeatherSpec, When,
+    Domain, Effects, FailureEffect, Range, ScenarioFile, Shape, TargetModel, WeatherSpec, When,
 };
 
 /// No scenario has more incidents, counted at their mean.
@@ -30,7 +29,26 @@ pub(super) fn check(
         hits(&spec.hits, targets, &at.key("hits"))?;
         when(&spec.when, file.horizon, &at.key("when"))?;
         shape(spec, &at.key("shape"))?;
-        effects(&spec.effects, file, &at.key("effects"))?;
+        effects(&spec.effects, &at.key("effects"))?;
+    }
+    Ok(())
+}
+
+/// Refuses failures of capabilities together that no class requires.
+pub(super) fn check_required(
+    file: &ScenarioFile,
+    classes: &[RouteClass],
+    at: &Place<'_>,
+) -> Result<(), InputError> {
+    for (i, spec) in file.weather.iter().enumerate() {
+        let Some(failures) = &spec.effects.failures else { continue };
+        let names = &failures.where_required;
+        let at = at.key("weather").index(i).key("effects").key("failures").key("where_required");
+        let wanted = capabilities(names, &at)?;
+        if !classes.iter().any(|class| class.required.covers(wanted)) {
+            let message = format!("no class requires {}: nothing would fail", names.join(" and "));
+            return Err(at.error(message).fix("name what `required` of a class says"));
+        }
     }
     Ok(())
 }
@@ -163,27 +181,16 @@ fn shape(spec: &WeatherSpec, at: &Place<'_>) -> Result<(), InputError> {
     }
 }
 
-fn effects(effects: &Effects, file: &ScenarioFile, at: &Place<'_>) -> Result<(), InputError> {
+fn effects(effects: &Effects, at: &Place<'_>) -> Result<(), InputError> {
     if *effects == Effects::default() {
         return Err(at.error("has no effect").fix("add `failures`, `speed`, `capacity` …"));
     }
     if let Some(failures) = &effects.failures {
         let at = at.key("failures");
-        concerns_some(&failures.where_required, file, &at.key("where_required"))?;
+        capabilities(&failures.where_required, &at.key("where_required"))?;
         mix(failures, &at)?;
     }
     Ok(())
-}
-
-/// Whether some class requires all of these capabilities.
-fn concerns_some(names: &[String], file: &ScenarioFile, at: &Place<'_>) -> Result<(), InputError> {
-    let wanted = capabilities(names, at)?;
-    let all_in = |class: &ClassSpec| names.iter().all(|name| class.required.contains(name));
-    if wanted == Capabilities::NONE || file.classes.values().any(all_in) {
-        return Ok(());
-    }
-    let message = format!("no class requires {}: nothing would fail", names.join(" and "));
-    Err(at.error(message).fix("name what `required` of a class says"))
 }
 
 fn mix(effect: &FailureEffect, at: &Place<'_>) -> Result<(), InputError> {

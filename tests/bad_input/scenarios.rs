@@ -1,6 +1,9 @@
 //! Scenarios as wholes, their traffic and weather.
 
-use super::{CLASSES, EFFECTS, S, TARGETS, table};
+use windtunnel::input::SourceFile;
+use windtunnel::scenario::Scenario;
+
+use super::{CLASSES, EFFECTS, FILES, S, TARGETS, changed, table};
 
 #[test]
 #[rustfmt::skip]
@@ -94,4 +97,17 @@ fn weather_that_cannot_be() {
         (S, "weight: 1}", "weight: 1, hang: true, retry_after: 5s}", "what is never answered carries no wait hint"),
         (S, "weather:\n", "weather:\n  - {name: outage, hits: {region: north}, when: always, effects: {speed: 0.5}}\n", "weather[1].name: another entry is called `outage`"),
     ]);
+}
+
+/// Of a class that misspells what it requires, not the weather is to blame that strikes those who do.
+#[test]
+fn a_misspelt_capability_of_a_class_is_told_there() {
+    let path = std::path::Path::new(FILES).join(S);
+    let source = SourceFile::read(&path).expect("the file is there");
+    let text = changed(&source.text, "[streaming]", "[streamin]");
+    let text = changed(&text, "        mix:", "        where_required: [streaming]\n        mix:");
+    let fault =
+        Scenario::read(SourceFile { text, ..source }).expect_err("it is misspelt").to_string();
+    let wanted = "classes.chat.required[0]: no capability is called `streamin`; did you mean";
+    assert!(fault.contains(wanted), "{fault}");
 }
