@@ -227,6 +227,37 @@ matrix:
     alone(blameless, "breakers[0].trip[0]", "no failure class of the matrix blames a breaker");
 }
 
+#[test]
+fn breakers_and_replicas_with_fields_that_do_nothing() {
+    let keyed = |key: &str| format!("breakers: [{{key: [{key}]}}]");
+    alone(&keyed("capability"), "breakers[0].key", "one breaker stands for all targets");
+    assert_eq!(lint::policy(&policy(&keyed("provider, capability"))), []);
+    let probed =
+        |after: &str| format!("breakers: [{{probes: {{successes: 5}}, after_open: {after}}}]");
+    alone(&probed("close"), "breakers[0].probes", "closes it without a probe");
+    assert_eq!(lint::policy(&policy(&probed("half_open"))), []);
+    let told = |count: u32| format!("replicas: {{count: {count}, sharing: {{after: 1s}}}}");
+    alone(&told(1), "replicas.sharing", "there is one replica");
+    assert_eq!(lint::policy(&policy(&told(2))), []);
+}
+
+#[test]
+fn first_chunks_that_no_target_sends() {
+    let final_with_it = "streaming: at_first_chunk";
+    one(&pair(final_with_it), "streaming", "does what pass_through does: no target of small");
+    let limit = "timeouts: {first_token: 8s, first_token_means: chunk}";
+    one(&pair(limit), "timeouts.first_token_means", "does what output does");
+    assert_eq!(pair("timeouts: {first_token_means: chunk}"), [], "nothing is limited");
+    let early = "near: {card: openai-gpt-4o, latency: {source: assumed, headers: {constant: 100ms}, \
+                 chunk_after_headers: {constant: 5ms}, first_token: {constant: 500ms}, \
+                 prompt_tokens: 1000, per_prompt_token: 0us, per_output_token: {constant: 10ms}, \
+                 failure: {constant: 100ms}}}";
+    let chunks = scenario("near: {card: openai-gpt-4o}", early);
+    for text in [final_with_it, limit] {
+        assert_eq!(lint::pair(&policy(text), &chunks), []);
+    }
+}
+
 fn pair(text: &str) -> Vec<InputError> {
     lint::pair(&policy(text), &scenario("", ""))
 }

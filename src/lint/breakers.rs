@@ -1,7 +1,7 @@
-//! Breakers that never open.
+//! Breakers that never open, or not as their fields say.
 
 use windtunnel_policy::Duration;
-use windtunnel_policy::config::{Blame, Breaker, KeyPart, Trip};
+use windtunnel_policy::config::{AfterOpen, Blame, Breaker, KeyPart, Probes, Trip};
 use windtunnel_policy::outcome::FailureClass;
 use windtunnel_policy::target::{Capabilities, RouteClass};
 
@@ -11,6 +11,19 @@ use crate::scenario::Scenario;
 /// Whatever the traffic.
 pub(super) fn check(warnings: &mut Warnings<'_>) {
     let policy = warnings.policy;
+    for (i, breaker) in policy.breakers.iter().enumerate() {
+        if breaker.key.iter().all(|part| *part == KeyPart::Capability) {
+            let message = "names no part of a target: one breaker stands for all targets, and where it \
+                           opens there is none to fail over to";
+            let fix = "add `provider`, `model` or another part";
+            warnings.add(&format!("breakers[{i}].key"), message.to_owned(), fix);
+        }
+        if breaker.after_open == AfterOpen::Close && breaker.probes != Probes::default() {
+            let message = "is never used: after_open closes it without a probe".to_owned();
+            let fix = "leave it out, or let it be half_open";
+            warnings.add(&format!("breakers[{i}].probes"), message, fix);
+        }
+    }
     let blamed = |blame: Blame| {
         FailureClass::ALL.into_iter().any(|class| policy.matrix.row(class).blame == blame)
     };

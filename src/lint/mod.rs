@@ -101,6 +101,7 @@ pub fn pair(file: &PolicyFile, scenario: &Scenario) -> Vec<InputError> {
     breakers::check_traffic(&mut warnings, scenario);
     reach::hints(&mut warnings, scenario);
     groups::check_scenario(&mut warnings, scenario);
+    unused::check_scenario(&mut warnings, scenario);
     found.extend(warnings.found);
     // Several classes may say the same.
     let mut seen = Vec::new();

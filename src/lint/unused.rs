@@ -1,17 +1,44 @@
 //! Settings of what the policy never does.
 
 use windtunnel_policy::config::{
-    Backoff, Blame, Cooldown, CooldownRule, FailoverRule, Matrix, RetryRule, SubstitutionRule,
+    Backoff, Blame, Cooldown, CooldownRule, FailoverRule, FirstToken, Matrix, RetryRule, Sharing,
+    Streaming, SubstitutionRule,
 };
 use windtunnel_policy::outcome::FailureClass;
 
 use super::Warnings;
+use crate::scenario::Scenario;
 
 pub(super) fn check(warnings: &mut Warnings<'_>) {
     closed_cells(warnings);
     waits(warnings);
     reserve(warnings);
     cooldown(warnings);
+    sharing(warnings);
+}
+
+/// First chunks that differ from the first output at no target of a scenario.
+pub(super) fn check_scenario(warnings: &mut Warnings<'_>, scenario: &Scenario) {
+    if scenario.has_chunks() {
+        return;
+    }
+    let (streaming, timeouts) = (warnings.policy.streaming, &warnings.policy.timeouts);
+    let by_chunk =
+        timeouts.first_token.is_some() && timeouts.first_token_means == FirstToken::Chunk;
+    let fields = [
+        ("streaming", streaming == Streaming::AtFirstChunk, "pass_through"),
+        ("timeouts.first_token_means", by_chunk, "output"),
+    ];
+    for (field, used, same) in fields {
+        if !used {
+            continue;
+        }
+        let message = format!(
+            "does what {same} does: no target of {} sends a chunk before its first output",
+            scenario.file.name
+        );
+        warnings.add(field, message, "give targets a `latency` with `chunk_after_headers`");
+    }
 }
 
 /// Cells of the matrix that the file opens and `attempts` closes.
@@ -82,5 +109,13 @@ fn cooldown(warnings: &mut Warnings<'_>) {
             message,
             "set blame: cooldown where it should, or the rule none",
         );
+    }
+}
+
+fn sharing(warnings: &mut Warnings<'_>) {
+    let replicas = &warnings.policy.replicas;
+    if replicas.count == 1 && replicas.sharing != Sharing::Private {
+        let message = "tells nobody anything: there is one replica".to_owned();
+        warnings.add("replicas.sharing", message, "leave it out, or raise replicas.count");
     }
 }
