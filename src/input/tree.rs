@@ -85,6 +85,17 @@ impl Node {
         (if path.is_empty() { missing.into() } else { format!("{path}.{missing}") }, at)
     }
 
+    /// Where the last value that is no list and no map begins before `position`.
+    pub(super) fn leaf_before(&self, position: Position) -> Option<Position> {
+        match &self.below {
+            Below::Leaf => Some(self.at).filter(|at| *at < position),
+            Below::List(items) => items.iter().rev().find_map(|item| item.leaf_before(position)),
+            Below::Map(entries) => {
+                entries.iter().rev().find_map(|entry| entry.value.leaf_before(position))
+            }
+        }
+    }
+
     fn way_to(&self, position: Position) -> Vec<Stop<'_>> {
         let mut way = Vec::new();
         let mut here = self;

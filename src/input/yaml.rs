@@ -68,6 +68,11 @@ fn explain(file: &SourceFile, error: &Error) -> InputError {
     if let Some(tree) = Node::parse(&file.text) {
         (field, position) = match error {
             Error::SerdeMissingField { field, .. } => tree.around(position, field),
+            // The reader stands behind the name, wherever the next begins.
+            _ if lacks_value(file, error) => {
+                position = tree.leaf_before(position).unwrap_or(position);
+                (tree.path_at(position), position)
+            }
             _ => (tree.path_at(position), position),
         };
     }
@@ -88,7 +93,11 @@ fn words(file: &SourceFile, error: &Error) -> (String, String) {
             ("unknown field".into(), did_you_mean(field, "field", expected.iter().copied()))
         }
         Error::SerdeUnknownVariant { variant, expected, .. } => (
-            format!("unknown value `{}`", short(variant)),
+            match variant.as_str() {
+                // How the parser writes a value that is not there.
+                "~" => "expected a value, found nothing".into(),
+                _ => format!("unknown value `{}`", short(variant)),
+            },
             did_you_mean(variant, "value", expected.iter().copied()),
         ),
         Error::SerdeMissingField { field, .. } => {
@@ -115,11 +124,10 @@ fn words(file: &SourceFile, error: &Error) -> (String, String) {
             format!("expected one name, or one name with a value, found {}", found(file, location)),
             String::new(),
         ),
-        Error::Unexpected { expected, location } => match found(file, location).as_str() {
-            // Behind a name that stands alone and should not, the place is the end of the name.
-            "``" => without_value(),
-            found => (format!("expected {}, found {found}", kind(expected)), String::new()),
-        },
+        error if lacks_value(file, error) => without_value(),
+        Error::Unexpected { expected, location } => {
+            (format!("expected {}, found {}", kind(expected), found(file, location)), String::new())
+        }
         Error::NonFiniteFloat { value, .. } => {
             (format!("expected a finite number, found `{}`", short(value)), String::new())
         }
@@ -137,22 +145,34 @@ fn words(file: &SourceFile, error: &Error) -> (String, String) {
 
 /// Messages of the parser that speak of its own affairs: a part of each, then what we say and how it is
 /// mended.
-const REWORDED: [(&str, &str, &str); 5] = [
+const REWORDED: [(&str, &str, &str); 4] = [
     ("merge keys", "merge keys (`<<`) are not used here", "write the fields out"),
     (
         "expected end of mapping after enum variant value",
         "a second name where one is meant",
         "keep one of them; in a list, begin an entry of its own with `- `",
     ),
-    ("unexpected mapping end", WITHOUT_VALUE.0, WITHOUT_VALUE.1),
     ("value for unit enum variant", "takes no value", "write the name alone"),
     ("found a tab", "a tab, here or in the next line", "indent with spaces"),
 ];
 
-const WITHOUT_VALUE: (&str, &str) = ("a value is missing before this", "write `name: value`");
+/// How the parser tells that a map ends where a value should be.
+const AT_END: &str = "unexpected mapping end";
+
+/// Whether a name stands alone that has a value: the reader wants one value where another thing begins or
+/// this one ends, or meets that end itself.
+fn lacks_value(file: &SourceFile, error: &Error) -> bool {
+    match error {
+        Error::Unexpected { expected, location } => {
+            let at_hand = found(file, location);
+            kind(expected) == ONE_VALUE && at_hand != "fields" && at_hand != "a list"
+        }
+        other => plain_text(other).contains(AT_END),
+    }
+}
 
 fn without_value() -> (String, String) {
-    (WITHOUT_VALUE.0.into(), WITHOUT_VALUE.1.into())
+    ("a value is missing after this name".into(), "write `name: value`".into())
 }
 
 fn several_documents() -> (String, String) {
@@ -183,6 +203,8 @@ fn plain_text(error: &Error) -> String {
     short(&text[..end])
 }
 
+const ONE_VALUE: &str = "one value";
+
 /// A type's name for people.
 fn kind(ty: &str) -> &str {
     match ty {
@@ -193,7 +215,7 @@ fn kind(ty: &str) -> &str {
         "f32" | "f64" => "a number",
         "mapping start" => "fields (`name: value`)",
         "sequence start" => "a list",
-        "string scalar" | "scalar" => "one value",
+        "string scalar" | "scalar" => ONE_VALUE,
         other => other,
     }
 }
@@ -206,7 +228,8 @@ fn found(file: &SourceFile, at: &serde_saphyr::Location) -> String {
     match value.chars().next() {
         None | Some(':') => "nothing".into(),
         Some('{') => "fields".into(),
-        Some('[' | '-') if !value[1..].starts_with(|c: char| c.is_ascii_digit()) => "a list".into(),
+        Some('[') => "a list".into(),
+        Some('-') if !value[1..].starts_with(|c: char| c.is_ascii_digit()) => "a list".into(),
         Some(quote @ ('"' | '\'')) => {
             let end = value[1..].find(quote).map_or(value.len(), |at| at + 2);
             format!("`{}`", short(&value[..end]))

@@ -16,7 +16,7 @@ fn fields_unknown_missing_or_of_another_type() {
         (S, "    card: plain-card.yaml\n  south", "    weight: 1\n  south", "targets.north.card: is missing"),
         (C, "model: acme-1\n", "", "model: is missing"),
         (S, "horizon: 10m", "horizon:", "horizon: expected a value, found nothing"),
-        (S, "horizon: 10m", "horizon: [10m]", "horizon: expected one value"),
+        (S, "horizon: 10m", "horizon: [10m]", "horizon: expected one value, found a list"),
         (S, "primary: [north]", "primary: north", "classes.chat.groups.primary: expected a list, found `north`"),
         (S, "  north:\n", "  north: 5\n  x:\n", "targets.north: expected fields (`name: value`), found `5`"),
         (S, "{poisson: 5/s}", "{poison: 5/s}", "unknown value `poison`; did you mean `poisson`?"),
