@@ -111,6 +111,11 @@ impl Hidden {
         Hidden { spells, courses }
     }
 
+    /// How long all of it lasted, µs.
+    pub(super) fn lasted_us(&self) -> u64 {
+        self.spells.iter().map(Spell::lasts_us).sum()
+    }
+
     /// What is taken to hold in it.
     pub(super) fn taken(&self) -> Vec<Stretch> {
         let of = |(course, spells): &(ShareCourse, std::ops::Range<usize>)| {
@@ -179,7 +184,7 @@ impl Spell {
     }
 
     /// How long nothing was seen, µs.
-    pub(super) fn lasts_us(&self) -> u64 {
+    fn lasts_us(&self) -> u64 {
         self.holes.iter().map(|(from, to)| to - from).sum()
     }
 

@@ -4,7 +4,6 @@ use windtunnel_policy::text::escaped;
 
 use super::card::SLOTS;
 use super::files::{stamp, us};
-use super::hidden::Spell;
 use super::limits::Limits;
 use super::phases::Phase;
 use super::price::{Told, WELL_EXPLAINED};
@@ -13,6 +12,8 @@ use crate::log::{AfterAnswer, Read, Shows, UnusableRows};
 
 /// Phases of one target that are told one by one.
 const MOST_TOLD: usize = 12;
+/// A target that is hidden for this part of the log is told before the answer.
+const HIDDEN_LONG: f64 = 0.05;
 
 impl Fit {
     /// What speaks against believing the fit, whatever it reproduces; one sentence each.
@@ -27,6 +28,22 @@ impl Fit {
             )
         })
         .into_iter()
+        .collect()
+    }
+
+    /// Which targets were hidden for a good part of the log, as behind an open breaker; one sentence each.
+    pub fn hardly_asked(&self) -> Vec<String> {
+        let all = self.clock.horizon_us as f64;
+        let hidden = self.targets.iter().map(|target| (target, target.hidden.lasted_us() as f64));
+        let long = hidden.filter(|(_, lasted)| *lasted >= HIDDEN_LONG * all);
+        long.map(|(target, lasted)| {
+            format!(
+                "for {:.1} of {:.0} minutes `{}` was hardly asked, right after failing: how bad it was then nobody saw, and of a policy that asks it then believe the sign rather than the size",
+                lasted / 60e6,
+                all / 60e6,
+                target.name
+            )
+        })
         .collect()
     }
 
@@ -132,10 +149,9 @@ impl Fit {
             ));
         }
         if !target.hidden.spells.is_empty() {
-            let lasted: u64 = target.hidden.spells.iter().map(Spell::lasts_us).sum();
             said.push(format!(
                 "{name}: for {:.1} minutes in all, in {}, it was hardly asked right after failing, as behind an open breaker: what it would have answered then is not identified; it is taken to go on as the failing share did before, between and after, and refits vary it",
-                lasted as f64 / 60e6,
+                target.hidden.lasted_us() as f64 / 60e6,
                 many(target.hidden.spells.len() as u64, "spell")
             ));
         }

@@ -7,13 +7,13 @@ use super::Question;
 use super::bad_times::{self, BadTime};
 use super::believe::{self, Believed};
 use super::course::{self, InTime, Stretch};
+use super::doubts::{self, doubts};
 use super::left_out::LeftOut;
 use super::otherwise::{Sensitivity, otherwise};
 use super::policy::{self, PolicyFinding};
 use super::recommend::{Recommended, recommend};
 use super::runs::Runs;
 use super::story::{self, Story};
-use crate::scenario::Scenario;
 use crate::timeline::Hypothesis;
 
 /// The version of the JSON; `docs/what-if.md` describes it.
@@ -48,6 +48,8 @@ pub struct WhatIf {
     pub blind_rules: Vec<String>,
     /// What speaks against believing it, whatever is reproduced.
     pub cautions: Vec<String>,
+    /// What to know before the answer, though it stands against no recommendation.
+    pub doubts: Vec<String>,
     /// The policy in force, then the others.
     pub policies: Vec<PolicyFinding>,
     /// Success over time.
@@ -146,6 +148,7 @@ pub(super) fn of(question: &Question<'_>, runs: &Runs) -> WhatIf {
         interval_s: scenario.file.interval.as_micros() as f64 / 1e6,
         believed,
         cautions,
+        doubts: doubts(question),
         blind_rules: blind_rules(question),
         policies,
         stretches: course::stretches(question, runs, &in_time),
@@ -156,7 +159,9 @@ pub(super) fn of(question: &Question<'_>, runs: &Runs) -> WhatIf {
         candidate,
         recommended,
         not_identified: match (question.log, question.timeline) {
-            (Some((fit, _)), _) => fit.said().into_iter().chain(alone(scenario)).collect(),
+            (Some((fit, _)), _) => {
+                fit.said().into_iter().chain(doubts::one_target(scenario)).collect()
+            }
             (None, timeline) => timeline.map_or(Vec::new(), Hypothesis::said),
         },
     }
@@ -177,16 +182,6 @@ fn blind_rules(question: &Question<'_>) -> Vec<String> {
         )
     });
     words.collect()
-}
-
-/// That a world of one target has nowhere to fail over to, whatever a policy says.
-fn alone(scenario: &Scenario) -> Option<String> {
-    let [only] = scenario.targets.as_slice() else { return None };
-    Some(format!(
-        "every attempt in the log went to {}: what a second target would have answered is not identified, and no policy \
-         fails over here; `fit --out` writes the world, which takes more cards and fallbacks, and `--world` uses it",
-        only.name
-    ))
 }
 
 /// The other policy that answers most; of equals the first.
@@ -212,6 +207,7 @@ pub(super) fn empty() -> WhatIf {
         interval_s: 300.0,
         believed: None,
         cautions: Vec::new(),
+        doubts: Vec::new(),
         blind_rules: Vec::new(),
         policies: Vec::new(),
         in_time: Vec::new(),

@@ -9,6 +9,7 @@
 mod bad_times;
 mod believe;
 mod course;
+mod doubts;
 mod figures;
 mod finding;
 mod left_out;

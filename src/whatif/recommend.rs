@@ -33,8 +33,18 @@ pub(super) fn recommend(
     };
     let better = policies.iter().enumerate().filter_map(|(i, p)| Some((i, gain(p)?)));
     let best = better.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
+    let unlike = believed.is_some_and(|believed| believed.reproduces == Some(false));
     let Some((best, gain)) = best else {
-        let because = vec!["no policy answers clearly more than the one in force".to_owned()];
+        let mut because = vec!["no policy answers clearly more than the one in force".to_owned()];
+        if unlike {
+            because.push(
+                "but the log is NOT REPRODUCED: nothing is said of what they would have answered"
+                    .into(),
+            );
+        }
+        if question.log.is_some() && question.scenario.targets.len() == 1 {
+            because.push("but there is one target here, and none of them fails over".into());
+        }
         return Recommended { policy: None, because, changes: Vec::new() };
     };
     let policy = &policies[best];

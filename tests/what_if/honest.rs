@@ -184,6 +184,8 @@ fn what_is_not_reproduced_recommends_nothing() {
     let text = ask(&folder, ["one.yaml", "three.yaml"], &world);
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(flat.contains("- NOT REPRODUCED:"), "{text}");
+    assert!(flat.contains("of other policies is not to be believed, in size or sign."), "{text}");
+    assert!(flat.contains("answered (clear in that world alone)"), "{text}");
     assert!(flat.contains("No change is recommended.") && flat.contains("no ground for a change"));
     let found = json(&folder, ["one.yaml", "three.yaml"], &world);
     assert!(found["recommended"]["policy"].is_null(), "{}", found["recommended"]);
@@ -368,6 +370,24 @@ fn failures_in_no_time_are_the_gateways_own() {
     let text = ask(&folder, ["one.yaml", "three.yaml"], &[]);
     let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(plain.contains(&format!("BUT {caution}.")), "{text}");
+}
+
+/// Every request went to one target: that nothing fails over is said before what anything gains there.
+#[test]
+fn a_log_of_one_target_says_first_that_nothing_fails_over() {
+    let folder = folder("0.004");
+    let told = json(&folder, ["one.yaml", "three.yaml"], &[]);
+    let doubt = told["doubts"][0].as_str().expect("a sentence");
+    assert!(doubt.starts_with("there is one target in this world, `east`"), "{doubt}");
+    let text = ask(&folder, ["one.yaml", "three.yaml"], &[]);
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let at = |words: &str| flat.find(words).unwrap_or_else(|| panic!("no {words} in {text}"));
+    assert!(at(&format!("BUT {doubt}.")) < at("`three` instead of `one`"), "{text}");
+
+    let both = log("0.004").replace("q7,east", "q7,west");
+    fs::write(folder.path().join("log.csv"), both).expect("it can be written to");
+    let told = json(&folder, ["one.yaml", "three.yaml"], &[]);
+    assert_eq!(told["doubts"], Value::Array(Vec::new()));
 }
 
 /// Where a log shows only ends, a limit on the first token finds nothing to act on.

@@ -87,6 +87,10 @@ pub(super) fn figures(found: &WhatIf) -> Vec<KeyFigure> {
         tone: fewer.map_or(Tone::Plain, |change| tone(change, false)),
     });
     figures.extend(latency(first, other));
+    if found.believed.as_ref().is_some_and(|believed| believed.reproduces == Some(false)) {
+        // What is good or bad in a world that does not do what the log says is neither.
+        figures.iter_mut().skip(1).for_each(|figure| figure.tone = Tone::Plain);
+    }
     figures
 }
 

@@ -21,7 +21,7 @@ pub(in crate::whatif) fn reproduced(found: &WhatIf) -> Option<String> {
     if believed.reproduces == Some(false) {
         return Some(format!(
             "NOT REPRODUCED: simulated in the fitted world, `{first}` does not do what the log says: {}, more than \
-             sampling error and than is tolerated ({tolerance}). {smaller}",
+             sampling error and than is tolerated ({tolerance}). {UNFOUNDED}",
             off(Verdict::Off),
         ));
     }
@@ -49,7 +49,7 @@ pub(in crate::whatif) fn briefly_reproduced(found: &WhatIf) -> Option<String> {
     if believed.reproduces == Some(false) {
         let off = all_off(believed, Verdict::Off);
         return Some(format!(
-            "NOT REPRODUCED: simulated in the fitted world, `{first}` does not do what the log says: {off}."
+            "NOT REPRODUCED: simulated in the fitted world, `{first}` does not do what the log says: {off}. {UNFOUNDED}"
         ));
     }
     let is = |verdict| move |check: &Check| check.verdict == verdict;
@@ -64,6 +64,9 @@ pub(in crate::whatif) fn briefly_reproduced(found: &WhatIf) -> Option<String> {
         "Simulated in the fitted world, `{first}` does what the log says{closely}{everywhere}."
     ))
 }
+
+/// Of another policy a world may be wrong by more, and in the other direction, than of the one that is logged.
+const UNFOUNDED: &str = "What it says of other policies is not to be believed, in size or sign.";
 
 /// Where nothing can be held against anything.
 fn untold(first: &str) -> String {

@@ -5,7 +5,7 @@ use super::believed::reproduced;
 use crate::whatif::figures::Unit;
 use crate::whatif::finding::{Logged, WhatIf};
 use crate::whatif::policy::PolicyFinding;
-use crate::whatif::value::Figure;
+use crate::whatif::value::{Difference, Figure};
 use crate::whatif::words::{change, clear, difference, figure};
 
 /// The answer in a few sentences; that it does not reproduce goes first.
@@ -20,7 +20,13 @@ pub(super) fn summary(found: &WhatIf) -> Section {
 
 /// What speaks against believing it, to stand right behind what is reproduced.
 pub(in crate::whatif) fn cautious(found: &WhatIf) -> impl Iterator<Item = String> + '_ {
-    found.cautions.iter().map(|caution| format!("BUT {caution}."))
+    found.cautions.iter().chain(&found.doubts).map(|caution| format!("BUT {caution}."))
+}
+
+/// What is clear in a world that does not do what the log says is clear there alone.
+fn how_clear(found: &WhatIf, of: &Difference) -> String {
+    let there = found.believed.as_ref().is_some_and(|it| it.reproduces == Some(false));
+    format!("{}{}", clear(of), if there && of.clear { " in that world alone" } else { "" })
 }
 
 /// That figures are of fewer requests than the log holds; nothing where they are not.
@@ -49,7 +55,7 @@ pub(in crate::whatif) fn instead(found: &WhatIf, i: usize) -> String {
         policy.name,
         first.name,
         difference(success.difference, success.ci95, Unit::Share),
-        clear(success),
+        how_clear(found, success),
         moved(policy),
         costs(policy),
         impact(first, policy),
@@ -68,7 +74,7 @@ pub(in crate::whatif) fn briefly(found: &WhatIf) -> String {
         first.name,
         size.trim_start_matches(['+', '-']),
         if more { "more" } else { "less" },
-        clear(success)
+        how_clear(found, success)
     )
 }
 
