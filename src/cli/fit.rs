@@ -1,6 +1,6 @@
 //! `fit`: a log or a timeline made into a world.
 
-use std::io::BufReader;
+use std::io::{BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use windtunnel::fit::{Evidence, Fit, FittedFile};
@@ -128,7 +128,8 @@ fn count(path: &Path, read: &mut Read, evidence: &mut Evidence) -> Result<(), In
     Ok(())
 }
 
-/// Writes the files below a folder: all of them are opened before the first is put in its place.
+/// Writes the files below a folder: all of them are complete before the first is put in its place, and folders
+/// that were made for them go where that fails.
 ///
 /// # Errors
 /// One cannot be written, or would take the place of a file that was read.
@@ -138,19 +139,48 @@ pub(super) fn write_all(
     read: &[PathBuf],
 ) -> Result<(), InputError> {
     let paths: Vec<PathBuf> = files.iter().map(|file| folder.join(&file.path)).collect();
-    for path in &paths {
+    let mut made = Vec::new();
+    let written =
+        make_folders(folder, &paths, &mut made).and_then(|()| write_into(&paths, files, read));
+    if written.is_err() {
+        // What holds a file stays.
+        made.iter().rev().for_each(|folder| drop(std::fs::remove_dir(folder)));
+    }
+    written
+}
+
+/// Makes the folders of these files; those that were not there before are added to `made`, outer ones first.
+fn make_folders(
+    folder: &Path,
+    paths: &[PathBuf],
+    made: &mut Vec<PathBuf>,
+) -> Result<(), InputError> {
+    for path in paths {
         let parent = path.parent().unwrap_or(folder);
+        let missing =
+            parent.ancestors().take_while(|at| !at.as_os_str().is_empty() && !at.exists());
+        let mut missing: Vec<PathBuf> = missing.map(Path::to_owned).collect();
+        missing.reverse();
+        made.extend(missing);
         std::fs::create_dir_all(parent).map_err(|error| cannot_write(parent, &error))?;
     }
+    Ok(())
+}
+
+fn write_into(
+    paths: &[PathBuf],
+    files: &[FittedFile<'_>],
+    read: &[PathBuf],
+) -> Result<(), InputError> {
     let named: Vec<(&str, &Path)> = paths.iter().map(|path| ("--out", path.as_path())).collect();
     refuse_overwriting(&named, read)?;
-    let opened: Vec<OutFile> =
+    let mut opened: Vec<OutFile> =
         paths.iter().map(|path| OutFile::create(path)).collect::<Result<_, _>>()?;
-    for (file, mut out) in files.iter().zip(opened) {
-        file.write(&mut out).map_err(|error| cannot_write(out.path(), &error))?;
-        out.finish()?;
+    for (file, out) in files.iter().zip(&mut opened) {
+        let written = file.write(out).and_then(|()| out.flush());
+        written.map_err(|error| cannot_write(out.path(), &error))?;
     }
-    Ok(())
+    opened.into_iter().try_for_each(OutFile::finish)
 }
 
 impl LogArgs {

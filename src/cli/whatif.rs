@@ -96,5 +96,14 @@ fn load(made: &Made) -> Result<Scenario, InputError> {
     })?;
     write_all(folder.path(), &made.files(), &[])?;
     let path = folder.path().join(made.scenario_path());
-    Scenario::load(&path.display().to_string())
+    Scenario::load(&path.display().to_string()).map_err(|error| match made {
+        Made::Fitted(recorded) => not_possible(&recorded.fit.log, &error),
+        Made::Supposed(_) => error,
+    })
+}
+
+/// What is fitted to times in another unit than they are said to be in may be beyond anything that a scenario can state.
+fn not_possible(log: &str, error: &InputError) -> InputError {
+    let what = format!("makes a world that is none: {} {}", error.path(), error.message());
+    InputError::new(log, what).fix("are its times in the unit that they are said to be in?")
 }

@@ -52,6 +52,8 @@ pub struct Samples {
 
 /// Name of the source in the cards.
 pub(super) const SOURCE: &str = "log";
+/// A card states no slower prompts; times in a wrong unit would have them.
+const SLOWEST_PROMPT: Duration = Duration::from_secs(1);
 /// Where the log says nothing: what the shipped cards assume.
 const FAILING: (u64, f64) = (300_000, 0.6);
 
@@ -101,7 +103,8 @@ pub(super) fn estimate(
         chunk_after_headers: None,
         first_token,
         prompt_tokens: Tokens::at_most(prompt),
-        per_prompt_token: Duration::from_micros(libm::round(per_token as f64 * speed) as u64),
+        per_prompt_token: Duration::from_micros(libm::round(per_token as f64 * speed) as u64)
+            .min(SLOWEST_PROMPT),
         per_output_token: quantiles(&plain(&pace), 1_000, speed)
             .unwrap_or(DistSpec::Constant(Duration::ZERO)),
         // Most fail at the door, whatever the load.

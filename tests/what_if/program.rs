@@ -89,3 +89,20 @@ fn a_report_that_cannot_be_written_is_refused_at_once() {
         assert!(output.stdout.is_empty(), "{path}");
     }
 }
+
+/// By a shell's limit of one block on files: no part of the world stays, and the next try is not refused for it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_world_that_cannot_be_written_whole_leaves_no_folder() {
+    let folder = folder();
+    let program = env!("CARGO_BIN_EXE_windtunnel");
+    let line = format!("ulimit -f 1; '{program}' fit '{LOG}' --out new/world");
+    let mut shell = Command::new("sh");
+    let output = shell.current_dir(folder.path()).args(["-c", &line]).output().expect("a shell");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.starts_with("error: new/world/"), "{message}");
+    assert!(message.contains("cannot be written: it grows beyond the limit"), "{message}");
+    assert!(!folder.path().join("new").exists());
+    good(&folder, &["fit", LOG, "--out", "new/world"]);
+}
