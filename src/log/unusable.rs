@@ -58,7 +58,7 @@ impl Unusable {
                 "has a quote that its line does not close: all up to the next quote is swallowed"
                     .into()
             }
-            Unusable::AnotherRun => "is of another policy, world or seed than the first row".into(),
+            Unusable::AnotherRun => "is of another policy, world or seed than the first row, or stands apart from the others of its request".into(),
             Unusable::OtherKind => "is no call of a model".into(),
             Unusable::GoesOn => "tells of a call that has not ended".into(),
             Unusable::OutsideTheLog => "lies before or after the log".into(),
