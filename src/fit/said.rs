@@ -13,7 +13,7 @@ use crate::log::{AfterAnswer, Read, Shows, UnusableRows};
 /// Phases of one target that are told one by one.
 const MOST_TOLD: usize = 12;
 /// A target that is hidden for this part of the log is told before the answer.
-const HIDDEN_LONG: f64 = 0.05;
+const HIDDEN_LONG: f64 = 0.02;
 
 impl Fit {
     /// What speaks against believing the fit, whatever it reproduces; one sentence each.
@@ -45,6 +45,12 @@ impl Fit {
             )
         })
         .collect()
+    }
+
+    /// That failures which a retry recovered are not in the log, and nothing else counts them.
+    pub fn recovered_are_missing(&self) -> bool {
+        let by_request = self.shows == Shows::LastAttempt;
+        by_request && self.counters.is_none() && !self.tells_tries
     }
 
     /// What the log cannot tell, and what was taken instead; one sentence each.

@@ -12,7 +12,10 @@ pub(super) fn doubts(question: &Question<'_>) -> Vec<String> {
             question.scenario.targets[0].name
         )
     });
-    failing_over.into_iter().chain(fit.hardly_asked()).collect()
+    let missing = fit.recovered_are_missing().then(|| {
+        "failures that a retry or another target recovered are not in the log: what a policy gains or loses by recovering more or less is not told, and level policies need not be level (`--counters` takes counts of them)".to_owned()
+    });
+    failing_over.into_iter().chain(missing).chain(fit.hardly_asked()).collect()
 }
 
 /// That a world of one target has nowhere to fail over to, whatever a policy says.

@@ -388,6 +388,14 @@ fn a_log_of_one_target_says_first_that_nothing_fails_over() {
     fs::write(folder.path().join("log.csv"), both).expect("it can be written to");
     let told = json(&folder, ["one.yaml", "three.yaml"], &[]);
     assert_eq!(told["doubts"], Value::Array(Vec::new()));
+
+    // With a row for each request, failures that were recovered are missing.
+    let map = fs::read_to_string(folder.path().join("map.yaml")).expect("it was written");
+    let map = format!("rows: requests\n{map}");
+    fs::write(folder.path().join("map.yaml"), map).expect("it can be written to");
+    let told = json(&folder, ["one.yaml", "three.yaml"], &[]);
+    let doubt = told["doubts"][0].as_str().expect("a sentence");
+    assert!(doubt.starts_with("failures that a retry or another target recovered are"), "{doubt}");
 }
 
 /// Where a log shows only ends, a limit on the first token finds nothing to act on.
