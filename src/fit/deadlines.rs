@@ -113,6 +113,11 @@ impl Times {
         }
     }
 
+    /// How long requests took that their caller did not leave, µs.
+    pub(super) fn stayed(&self) -> &Cells {
+        &self.ended
+    }
+
     /// The limits that these times show.
     pub(super) fn deadlines(&self) -> Deadlines {
         let stated = self.stated.map(|us| Limit { us, given_up: None });
@@ -123,7 +128,11 @@ impl Times {
             .filter(|first| total.is_none_or(|total| first.us < total.us - total.us / 50))
             .filter(|_| self.first_output.total() > 0);
         match stated {
-            Some(_) if self.answered_after => Deadlines { first_output: stated, total },
+            // Answers went on beyond it: what piles up there is no limit on the whole.
+            Some(first) if self.answered_after => {
+                let total = total.filter(|total| total.us > first.us);
+                Deadlines { first_output: stated, total }
+            }
             Some(_) => Deadlines { first_output: None, total: stated },
             None => Deadlines { first_output, total },
         }
@@ -174,6 +183,20 @@ mod tests {
         assert_eq!(pile(&given_up, &all), Some(wanted));
         all.add_times(45 * SECOND, 40);
         assert_eq!(pile(&given_up, &all), None);
+    }
+
+    /// Requests that are given up at the limit on the first output pile up there, and few answers last longer.
+    #[test]
+    fn one_limit_is_not_taken_for_two() {
+        let times = Times {
+            stated: Some(12 * SECOND),
+            answered_after: true,
+            ended: cells([(2.0, 500), (12.0, 40), (14.0, 1)]),
+            given_up: cells([(12.0, 40)]),
+            ..Times::default()
+        };
+        let stated = Some(Limit { us: 12 * SECOND, given_up: None });
+        assert_eq!(times.deadlines(), Deadlines { first_output: stated, total: None });
     }
 
     #[test]

@@ -61,7 +61,6 @@ pub(super) struct AtClass {
     pub(super) refused: u64,
     pub(super) invalid: u64,
     pub(super) cancelled: Cells,
-    pub(super) stayed: Cells,
     pub(super) most_sends: u64,
     pub(super) substitutes: Vec<u16>,
 }
@@ -203,9 +202,6 @@ impl AtClass {
             End::Refused => self.refused += 1,
             End::Cancelled => self.cancelled.add(took),
             End::Answered | End::Failed => {}
-        }
-        if request.end != End::Cancelled {
-            self.stayed.add(took);
         }
         self.times.take(request);
         for (position, attempt) in (0..).zip(&request.attempts) {

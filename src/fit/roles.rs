@@ -32,7 +32,7 @@ impl Roles {
         let name = |target: &u16| names[usize::from(*target)].clone();
         let named = groups.iter().map(|group| group.iter().map(name).collect());
         let patience = (class.cancelled.total() > 0)
-            .then(|| survival::estimate(&class.cancelled, &class.stayed));
+            .then(|| survival::estimate(&class.cancelled, class.times.stayed()));
         Roles {
             groups: named.collect(),
             stated: states_groups(class),
