@@ -11,7 +11,7 @@ use crate::breaker::Elsewhere;
 use crate::budget::Payer;
 use crate::config::RecoveryAction;
 use crate::event::Action;
-use crate::router::{Router, report};
+use crate::router::{Core, Router, report};
 use crate::target::{ClassId, TargetId, TenantId};
 use crate::{Duration, Instant};
 
@@ -101,11 +101,13 @@ impl Router {
     /// Moves what it has learnt and spent since it was last asked to `into`, for the other replicas.
     /// Nothing where the policy's replicas share nothing, or there is one only.
     pub fn take_facts(&mut self, into: &mut Vec<Fact>) {
-        if let Some(facts) = &mut self.facts {
+        if let Some(facts) = &mut self.core.facts {
             into.append(facts);
         }
     }
+}
 
+impl Core {
     /// Notes something for the other replicas.
     #[inline]
     pub(crate) fn publish(&mut self, fact: impl FnOnce() -> Fact) {

@@ -8,7 +8,6 @@ use crate::config::RecoveryAction;
 use crate::event::{AttemptRef, Left, Request, RequestRef, StopReason, Tries};
 use crate::outcome::{FailureClass, Phase};
 use crate::plan::ClassPlan;
-use crate::tally::Tally;
 use crate::target::{ClassId, TargetId, TenantId};
 use crate::{Duration, Instant, Money};
 
@@ -118,7 +117,8 @@ impl Lapse {
 /// One request.
 #[derive(Clone, Copy, Hash, Debug)]
 pub(crate) struct Slot {
-    pub(crate) generation: u32,
+    /// The handle of the request in it; of a free one, the next request's.
+    pub(crate) handle: RequestRef,
     pub(crate) stage: Stage,
     pub(crate) request: Request,
     pub(crate) arrived: Instant,
@@ -162,21 +162,45 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    /// The handle of the request in this slot, which is the `i`-th.
-    #[inline]
-    pub(crate) fn request_ref(&self, i: usize) -> RequestRef {
-        RequestRef { slot: i as u32, generation: self.generation }
-    }
-
     /// The handle of the attempt spoken of.
     #[inline]
-    pub(crate) fn attempt_ref(&self, i: usize) -> AttemptRef {
-        AttemptRef { request: self.request_ref(i), number: self.flight.number }
+    pub(crate) fn attempt_ref(&self) -> AttemptRef {
+        AttemptRef { request: self.handle, number: self.flight.number }
+    }
+
+    /// Whether this is the handle of the request in it.
+    #[inline(always)]
+    fn holds(&self, request: RequestRef) -> bool {
+        self.stage != Stage::Free && self.handle == request
+    }
+
+    /// Holds no request any longer: every handle to the one it held is stale from now on.
+    #[inline]
+    pub(crate) fn free(&mut self) {
+        debug_assert!(self.stage != Stage::Free, "a request is closed once");
+        debug_assert!(self.rival.is_none(), "its attempts are over");
+        self.stage = Stage::Free;
+        self.handle.generation = self.handle.generation.wrapping_add(1);
+    }
+
+    /// Hashes all but the request's handle.
+    pub(crate) fn hash_request<H: Hasher>(&self, state: &mut H) {
+        let handle = Slot::FREE.handle;
+        Slot { handle, ..*self }.hash(state);
     }
 
     /// Brings `ends` in line, after one of the three has moved.
     pub(crate) fn note_end(&mut self) {
         self.ends = self.deadline.min(self.policy_deadline).min(self.first_output_by);
+    }
+
+    /// A layer below has called the provider so often beyond the first call.
+    pub(crate) fn note_used_below(&mut self, calls: u16) {
+        let left = &mut self.request.left.attempts;
+        // No limit stays none.
+        if *left != Left::ALL.attempts {
+            *left = left.saturating_sub(calls);
+        }
     }
 
     /// Goes on with the other attempt in flight, if there is one, in place of this one, which is
@@ -220,7 +244,7 @@ impl Slot {
 
     /// A slot that holds nothing.
     const FREE: Slot = Slot {
-        generation: 0,
+        handle: RequestRef { slot: 0, generation: 0 },
         stage: Stage::Free,
         request: Request {
             id: 0,
@@ -271,31 +295,35 @@ impl Slot {
     };
 }
 
-/// All slots, and the attempt counts of each request per target and per group.
-#[derive(Clone, Debug)]
-pub(crate) struct Slots {
-    slots: Vec<Slot>,
-    free: Vec<u32>,
-    counts: Vec<u16>,
-    targets: usize,
-    groups: usize,
-}
+/// All slots. A closed one is taken again by a later request.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Slots(Vec<Slot>);
 
 impl Slots {
-    /// No requests, for a topology of so many targets and groups a class at most.
-    pub(crate) fn new(targets: usize, groups: usize) -> Slots {
-        Slots { slots: Vec::new(), free: Vec::new(), counts: Vec::new(), targets, groups }
+    /// One more slot, which is free; its number.
+    #[cold]
+    pub(crate) fn grow(&mut self) -> u32 {
+        let number = self.0.len() as u32;
+        let request = RequestRef { slot: number, generation: 0 };
+        self.0.push(Slot { handle: request, ..Slot::FREE });
+        number
     }
 
-    /// Takes a slot for a request of this class; allocates only where more requests are open than
-    /// ever before.
-    #[inline]
-    pub(crate) fn open(&mut self, request: &Request, class: &ClassPlan, now: Instant) -> usize {
-        let i = match self.free.pop() {
-            Some(i) => i as usize,
-            None => self.grow(),
-        };
-        let slot = &mut self.slots[i];
+    /// How many there are, free or not.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The slot of this number, which is free, for a request of this class from now on.
+    #[inline(always)]
+    pub(crate) fn open(
+        &mut self,
+        number: u32,
+        request: &Request,
+        class: &ClassPlan,
+        now: Instant,
+    ) -> &mut Slot {
+        let slot = &mut self.0[number as usize];
         let first_output = match request.streamed {
             true => class.first_output.min(request.left.first_output),
             false => Duration::MAX,
@@ -304,7 +332,7 @@ impl Slots {
         let first_output_by = now + first_output;
         let policy_deadline = now + class.policy_total;
         *slot = Slot {
-            generation: slot.generation,
+            handle: slot.handle,
             stage: Stage::Waiting,
             request: *request,
             arrived: now,
@@ -314,106 +342,36 @@ impl Slots {
             ends: deadline.min(policy_deadline).min(first_output_by),
             ..Slot::FREE
         };
-        i
-    }
-
-    #[cold]
-    fn grow(&mut self) -> usize {
-        self.slots.push(Slot::FREE);
-        // Room to free every slot, so that closing never allocates.
-        self.free.reserve(self.slots.len());
-        self.counts.resize(self.slots.len() * self.stride(), 0);
-        self.slots.len() - 1
-    }
-
-    /// Gives a slot back; every handle to the request in it is stale from now on.
-    #[inline(always)]
-    pub(crate) fn close(&mut self, i: usize) {
-        let slot = &mut self.slots[i];
-        debug_assert!(slot.stage != Stage::Free, "a request is closed once");
-        debug_assert!(slot.rival.is_none(), "its attempts are over");
-        slot.stage = Stage::Free;
-        slot.generation = slot.generation.wrapping_add(1);
-        // The counts of a free slot are zero; nearly always one attempt has made two of them.
-        let (attempts, target, group) = (slot.attempts, slot.flight.target, slot.flight.group);
-        let stride = self.stride();
-        let counts = &mut self.counts[i * stride..(i + 1) * stride];
-        if attempts == 1 {
-            counts[usize::from(target.0)] = 0;
-            counts[self.targets + usize::from(group)] = 0;
-        } else if attempts > 1 {
-            counts.fill(0);
-        }
-        self.free.push(i as u32);
+        slot
     }
 
     /// The slot of a handle, unless it is stale.
-    #[inline]
-    pub(crate) fn find(&self, request: RequestRef) -> Option<usize> {
-        let i = request.slot as usize;
-        let slot = self.slots.get(i)?;
-        (slot.stage != Stage::Free && slot.generation == request.generation).then_some(i)
+    #[inline(always)]
+    pub(crate) fn find(&mut self, request: RequestRef) -> Option<&mut Slot> {
+        let slot = self.0.get_mut(request.slot as usize)?;
+        slot.holds(request).then_some(slot)
     }
 
     /// The slot of an attempt in flight, which is the one spoken of from now on; nothing where it
     /// is over.
-    #[inline]
-    pub(crate) fn find_attempt(&mut self, attempt: AttemptRef) -> Option<usize> {
-        let i = self.find(attempt.request)?;
-        let slot = &mut self.slots[i];
-        (slot.stage == Stage::InFlight && slot.turn_to(attempt.number)).then_some(i)
+    #[inline(always)]
+    pub(crate) fn find_attempt(&mut self, attempt: AttemptRef) -> Option<&mut Slot> {
+        let slot = self.0.get_mut(attempt.request.slot as usize)?;
+        let in_flight = slot.handle == attempt.request && slot.stage == Stage::InFlight;
+        (in_flight && slot.turn_to(attempt.number)).then_some(slot)
     }
 
-    /// A request, and what it tried.
-    #[inline]
-    pub(crate) fn tried_by(&mut self, i: usize) -> (&mut Slot, Tally<'_>) {
-        let stride = self.stride();
-        let counts = &mut self.counts[i * stride..(i + 1) * stride];
-        (&mut self.slots[i], Tally::new(counts, self.targets))
-    }
-
-    /// Forbids the target of its latest attempt to the rest of a request.
-    #[inline(never)]
-    pub(crate) fn exclude_latest(&mut self, i: usize) {
-        let (slot, mut tally) = self.tried_by(i);
-        tally.exclude(slot.flight.target);
-    }
-
-    /// Requests that are open.
-    pub(crate) fn open_requests(&self) -> usize {
-        self.slots.len() - self.free.len()
+    /// The slot of a handle to look at, unless it is stale.
+    pub(crate) fn look_at(&self, request: RequestRef) -> Option<&Slot> {
+        let slot = self.0.get(request.slot as usize)?;
+        slot.holds(request).then_some(slot)
     }
 
     /// As new, the memory kept.
     pub(crate) fn reset(&mut self) {
-        self.slots.fill(Slot::FREE);
-        self.counts.fill(0);
-        self.free.clear();
-        // The lowest is taken first, as it is when slots are made.
-        self.free.extend((0..self.slots.len() as u32).rev());
-    }
-
-    /// Hashes a request, and what it tried: all but its handle.
-    pub(crate) fn hash_slot<H: Hasher>(&self, i: usize, state: &mut H) {
-        let stride = self.stride();
-        Slot { generation: 0, ..self.slots[i] }.hash(state);
-        self.counts[i * stride..(i + 1) * stride].hash(state);
-    }
-
-    fn stride(&self) -> usize {
-        self.targets + self.groups
-    }
-}
-
-impl core::ops::Index<usize> for Slots {
-    type Output = Slot;
-    fn index(&self, i: usize) -> &Slot {
-        &self.slots[i]
-    }
-}
-
-impl core::ops::IndexMut<usize> for Slots {
-    fn index_mut(&mut self, i: usize) -> &mut Slot {
-        &mut self.slots[i]
+        for slot in &mut self.0 {
+            let handle = RequestRef { generation: 0, ..slot.handle };
+            *slot = Slot { handle, ..Slot::FREE };
+        }
     }
 }

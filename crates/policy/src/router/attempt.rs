@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::Router;
+use super::Core;
 use super::learn::report;
 use super::results::in_flight_due;
 use crate::breaker::Lane;
@@ -18,16 +18,15 @@ use crate::slots::{Flight, Lapse, Next, Slot, Stage};
 use crate::target::ClassId;
 use crate::{Duration, Instant};
 
-impl Router {
+impl Core {
     /// Makes the attempt that the slot holds as its next.
     #[inline(never)]
-    pub(super) fn send(&mut self, i: usize, out: &mut Vec<Action>) {
+    pub(super) fn send(&mut self, slot: &mut Slot, out: &mut Vec<Action>) {
         let now = self.now;
-        let (slot, mut tally) = self.slots.tried_by(i);
         let class = &self.classes[usize::from(slot.request.class.0)];
         let Next { target, group, action, honoured, since, .. } = slot.next;
         let waited = now.since(since);
-        let sent_to_group = tally.count(target, group);
+        let sent_to_group = self.tallies.of(slot).count(target, group);
         if class.has_doors
             && let Some(door) = class.groups[usize::from(group)].door
             && (door.counts_attempts || sent_to_group == 0)
@@ -93,7 +92,7 @@ impl Router {
         slot.stage = Stage::InFlight;
         slot.hedge_at = Instant::FAR_FUTURE;
         out.push(Action::Send(Send {
-            attempt: slot.attempt_ref(i),
+            attempt: slot.attempt_ref(),
             target,
             group,
             recovery: action,
@@ -110,25 +109,24 @@ impl Router {
         }));
         let due = in_flight_due(slot);
         match number {
-            1 => self.first_sent(i, due, out),
-            _ => slot.arm_for(i, due, out),
+            1 => self.first_sent(slot, due, out),
+            _ => slot.arm_for(due, out),
         }
     }
 
     /// The request's first attempt was sent; so far its timer is due at this time.
     #[inline]
-    fn first_sent(&mut self, i: usize, due: Instant, out: &mut Vec<Action>) {
-        let slot = &mut self.slots[i];
+    fn first_sent(&mut self, slot: &mut Slot, due: Instant, out: &mut Vec<Action>) {
         let (target, tenant) = (slot.flight.target, slot.request.tenant);
         self.budgets.on_first_attempt(target, tenant, self.now);
         if !self.classes[usize::from(slot.request.class.0)].hedges {
-            slot.arm_for(i, due, out);
+            slot.arm_for(due, out);
             return self.publish(|| Fact::FirstAttempt { target, tenant });
         }
         self.publish(|| Fact::FirstAttempt { target, tenant });
-        let hedge_at = self.now + self.hedge_delay(i);
-        self.slots[i].hedge_at = hedge_at;
-        self.arm_for(i, due.min(hedge_at), out);
+        let hedge_at = self.now + self.hedge_delay(slot);
+        slot.hedge_at = hedge_at;
+        slot.arm_for(due.min(hedge_at), out);
     }
 
     /// Whose breakers the requests of a class meet.
@@ -143,42 +141,40 @@ impl Router {
 
     /// The attempt failed and is over: its target's standing, then recovery.
     #[inline(always)]
-    pub(super) fn fail(&mut self, i: usize, lapse: Lapse, out: &mut Vec<Action>) {
-        self.blame(i, lapse.class, lapse.hint, out);
-        self.close_attempt(i);
-        let slot = &mut self.slots[i];
+    pub(super) fn fail(&mut self, slot: &mut Slot, lapse: Lapse, out: &mut Vec<Action>) {
+        self.blame(slot, lapse.class, lapse.hint, out);
+        self.close_attempt(slot);
         slot.first_hint = slot.first_hint.or(lapse.hint);
         slot.lapse = lapse;
         if self.policy.matrix.row(lapse.class).retry == RetryRule::No {
-            self.slots.exclude_latest(i);
+            self.tallies.of(slot).exclude(slot.flight.target);
         }
-        self.over(i, out);
+        self.over(slot, out);
     }
 
     /// An attempt is over as the slot's lapse says. What another one in flight may still bring is
     /// waited for, unless this is the request's result.
     #[inline(always)]
-    pub(super) fn over(&mut self, i: usize, out: &mut Vec<Action>) {
-        match self.slots[i].rival {
-            None => self.recover(i, out),
-            Some(_) => self.over_beside(i, out),
+    pub(super) fn over(&mut self, slot: &mut Slot, out: &mut Vec<Action>) {
+        match slot.rival {
+            None => self.recover(slot, out),
+            Some(_) => self.over_beside(slot, out),
         }
     }
 
     /// The same of an attempt with another one in flight.
     #[inline(never)]
-    fn over_beside(&mut self, i: usize, out: &mut Vec<Action>) {
-        let class = self.slots[i].lapse.class;
+    fn over_beside(&mut self, slot: &mut Slot, out: &mut Vec<Action>) {
+        let class = slot.lapse.class;
         let is_result = match class {
             FailureClass::Refusal => gates::class(self.policy.matrix.row(class)).is_err(),
             class => class == FailureClass::CallerCancelled,
         };
         if is_result {
-            return self.recover(i, out);
+            return self.recover(slot, out);
         }
-        let unsafe_now = self.chooser(i).idempotent().is_err();
-        self.decided(i, Decision::Await, out);
-        let slot = &mut self.slots[i];
+        let unsafe_now = self.chooser(slot).idempotent().is_err();
+        self.decided(slot, Decision::Await, out);
         slot.may_have_acted |= unsafe_now;
         slot.turn_to_rival();
     }
@@ -187,42 +183,46 @@ impl Router {
     #[inline(always)]
     pub(super) fn drop_rival(
         &mut self,
-        i: usize,
+        slot: &mut Slot,
         class: Option<FailureClass>,
         out: &mut Vec<Action>,
     ) {
-        if self.slots[i].rival.is_some() {
-            self.cut_rival(i, class, out);
+        if slot.rival.is_some() {
+            self.cut_rival(slot, class, out);
         }
     }
 
     #[inline(never)]
-    fn cut_rival(&mut self, i: usize, class: Option<FailureClass>, out: &mut Vec<Action>) {
-        let winner = self.slots[i].flight;
-        self.slots[i].turn_to_rival();
-        self.abort(i, class, out);
+    fn cut_rival(&mut self, slot: &mut Slot, class: Option<FailureClass>, out: &mut Vec<Action>) {
+        let winner = slot.flight;
+        slot.turn_to_rival();
+        self.abort(slot, class, out);
         if class.is_none() {
-            self.lost(i);
+            self.lost(slot);
         }
-        self.close_attempt(i);
+        self.close_attempt(slot);
         if class.is_some() {
-            self.decided(i, Decision::Stop(StopReason::CallerCancelled), out);
+            self.decided(slot, Decision::Stop(StopReason::CallerCancelled), out);
         }
-        self.slots[i].flight = winner;
+        slot.flight = winner;
     }
 
     /// Cuts the attempt in flight. What it will be billed is not known: the most it may be counts
     /// against the ceiling, and not in the reported cost.
-    pub(super) fn abort(&mut self, i: usize, class: Option<FailureClass>, out: &mut Vec<Action>) {
-        out.push(Action::Cancel { attempt: self.slots[i].attempt_ref(i), class });
-        let slot = &mut self.slots[i];
+    pub(super) fn abort(
+        &mut self,
+        slot: &mut Slot,
+        class: Option<FailureClass>,
+        out: &mut Vec<Action>,
+    ) {
+        out.push(Action::Cancel { attempt: slot.attempt_ref(), class });
         slot.presumed += estimated_cost(&slot.request, &self.topology, slot.flight.target);
     }
 
     /// An attempt is over: what it held returns.
     #[inline(always)]
-    pub(super) fn close_attempt(&mut self, i: usize) {
-        let flight = &mut self.slots[i].flight;
+    pub(super) fn close_attempt(&mut self, slot: &mut Slot) {
+        let flight = &mut slot.flight;
         assert!(flight.permit.is_some(), "an attempt in flight holds a permit");
         if let Some(permit) = flight.permit {
             self.health.breakers.on_end(permit, self.now);
@@ -231,14 +231,14 @@ impl Router {
         self.health.load.on_end(flight.target);
         self.in_flight -= 1;
         if self.follows_recoveries && flight.action.is_some() {
-            self.recovery_over(i);
+            self.recovery_over(slot);
         }
     }
 
     /// An attempt that the shared budgets granted is over.
     #[inline(never)]
-    fn recovery_over(&mut self, i: usize) {
-        let Slot { flight, request, .. } = &self.slots[i];
+    fn recovery_over(&mut self, slot: &Slot) {
+        let Slot { flight, request, .. } = slot;
         let Some(action) = flight.action else { return };
         let payer =
             Payer { failing: flight.failing, destination: flight.target, tenant: request.tenant };
@@ -247,8 +247,7 @@ impl Router {
     }
 
     /// The attempt that the request waits for will not be made.
-    pub(super) fn give_up_next(&mut self, i: usize) {
-        let slot = &self.slots[i];
+    pub(super) fn give_up_next(&mut self, slot: &Slot) {
         if let Some(action) = slot.next.action {
             let (failing, tenant) = (slot.flight.target, slot.request.tenant);
             let planned = Payer { failing, destination: slot.next.target, tenant };
@@ -258,11 +257,10 @@ impl Router {
     }
 
     #[inline(always)]
-    pub(super) fn charge(&mut self, i: usize, usage: Usage) {
+    pub(super) fn charge(&mut self, slot: &mut Slot, usage: Usage) {
         if usage == Usage::default() {
             return;
         }
-        let slot = &mut self.slots[i];
         let price = &self.topology.targets[usize::from(slot.flight.target.0)].price;
         slot.spent += price.bill(usage.input, usage.cached, usage.output);
     }

@@ -2,61 +2,59 @@
 
 use alloc::vec::Vec;
 
-use super::Router;
+use super::Core;
 use crate::Instant;
 use crate::backoff;
 use crate::choose::{first_of_equals, remaining};
 use crate::config::{RecoveryAction, RetryRule};
 use crate::event::{Action, Decision, StopReason};
 use crate::mix::{self, Draw};
-use crate::slots::{Next, Stage};
+use crate::slots::{Next, Slot, Stage};
 
-impl Router {
+impl Core {
     /// The first attempt, or none.
     #[inline(always)]
-    pub(super) fn start(&mut self, i: usize, out: &mut Vec<Action>) {
-        let (slot, now) = (&mut self.slots[i], self.now);
+    pub(super) fn start(&mut self, slot: &mut Slot, out: &mut Vec<Action>) {
+        let now = self.now;
         let class = &self.classes[usize::from(slot.request.class.0)];
         let (policy, topology) = (&self.policy, &self.topology);
         match first_of_equals(policy, topology, class, &mut self.health, slot, now) {
             Some(target) => {
                 slot.next = Next { target, round: slot.round, since: now, ..Next::FIRST };
-                self.send(i, out);
+                self.send(slot, out);
             }
-            None => self.search_first(i, out),
+            None => self.search_first(slot, out),
         }
     }
 
     #[inline(never)]
-    fn search_first(&mut self, i: usize, out: &mut Vec<Action>) {
-        match self.chooser(i).decide_first() {
-            true => self.schedule(i, out),
-            false => self.finish_stopped(i, out),
+    fn search_first(&mut self, slot: &mut Slot, out: &mut Vec<Action>) {
+        match self.chooser(slot).decide_first() {
+            true => self.schedule(slot, out),
+            false => self.finish_stopped(slot, out),
         }
     }
 
     /// The latest attempt failed as the slot's lapse says: what now?
     #[inline(never)]
-    pub(super) fn recover(&mut self, i: usize, out: &mut Vec<Action>) {
-        if self.must_reconcile(i) {
-            return self.reconcile(i, out);
+    pub(super) fn recover(&mut self, slot: &mut Slot, out: &mut Vec<Action>) {
+        if self.must_reconcile(slot) {
+            return self.reconcile(slot, out);
         }
-        if self.chooser(i).decide() {
-            let slot = &self.slots[i];
+        if self.chooser(slot).decide() {
             let action = slot.next.action.expect("a recovery has a kind");
             let Next { target, wait, .. } = slot.next;
             let decision = Decision::Recover { action, target, wait };
-            out.push(Action::Decided { attempt: slot.attempt_ref(i), decision });
-            self.schedule(i, out);
+            out.push(Action::Decided { attempt: slot.attempt_ref(), decision });
+            self.schedule(slot, out);
         } else {
-            self.decided(i, Decision::Stop(self.refusal.reason), out);
-            self.stop(i, out);
+            self.decided(slot, Decision::Stop(self.refusal.reason), out);
+            self.stop(slot, out);
         }
     }
 
     /// The wait before an attempt is over; much may have changed.
-    pub(super) fn resume(&mut self, i: usize, out: &mut Vec<Action>) {
-        let slot = &mut self.slots[i];
+    pub(super) fn resume(&mut self, slot: &mut Slot, out: &mut Vec<Action>) {
         slot.lapse.waited = true;
         let Next { target, group, action, fail_open, .. } = slot.next;
         // Nearly always nothing is known against it.
@@ -64,37 +62,36 @@ impl Router {
             && !self.classes[usize::from(slot.request.class.0)].has_doors
             && !remaining(slot, self.now).is_zero();
         let switched_off = action.is_some() && self.health.standing.recovery_off();
-        if !switched_off && (well || self.chooser(i).usable(target, group, fail_open)) {
-            return self.send(i, out);
+        if !switched_off && (well || self.chooser(slot).usable(target, group, fail_open)) {
+            return self.send(slot, out);
         }
-        self.give_up_next(i);
+        self.give_up_next(slot);
         match action {
-            None => self.start_again(i, out),
-            Some(_) => self.recover(i, out),
+            None => self.start_again(slot, out),
+            Some(_) => self.recover(slot, out),
         }
     }
 
     /// The same where it is rare: the target chosen before is no longer to be had, or what earlier
     /// requests have done was looked up.
     #[cold]
-    pub(super) fn start_again(&mut self, i: usize, out: &mut Vec<Action>) {
-        self.start(i, out);
+    pub(super) fn start_again(&mut self, slot: &mut Slot, out: &mut Vec<Action>) {
+        self.start(slot, out);
     }
 
     /// The first attempt is so slow that a second may start beside it.
     #[inline(never)]
-    pub(super) fn hedge(&mut self, i: usize, out: &mut Vec<Action>) {
-        self.slots[i].hedge_at = Instant::FAR_FUTURE;
-        match self.chooser(i).decide_hedge() {
-            true => self.schedule(i, out),
-            false => self.arm(i, out),
+    pub(super) fn hedge(&mut self, slot: &mut Slot, out: &mut Vec<Action>) {
+        slot.hedge_at = Instant::FAR_FUTURE;
+        match self.chooser(slot).decide_hedge() {
+            true => self.schedule(slot, out),
+            false => slot.arm(out),
         }
     }
 
     /// Makes the attempt that the slot holds, or waits for its time.
     #[inline(always)]
-    fn schedule(&mut self, i: usize, out: &mut Vec<Action>) {
-        let slot = &mut self.slots[i];
+    fn schedule(&mut self, slot: &mut Slot, out: &mut Vec<Action>) {
         let wait = slot.next.wait;
         slot.round = slot.next.round;
         // A hedge ends no series of waits.
@@ -102,30 +99,28 @@ impl Router {
             slot.previous_wait = wait;
         }
         if wait.is_zero() {
-            return self.send(i, out);
+            return self.send(slot, out);
         }
         slot.stage = Stage::Waiting;
-        slot.arm_for(i, self.now + wait, out);
+        slot.arm_for(self.now + wait, out);
     }
 
-    fn stop(&mut self, i: usize, out: &mut Vec<Action>) {
-        let slot = &self.slots[i];
+    fn stop(&mut self, slot: &mut Slot, out: &mut Vec<Action>) {
         let useless = self.policy.backoff.after_last
             && self.refusal.reason == StopReason::Attempts
             && self.policy.matrix.row(slot.lapse.class).retry != RetryRule::No;
         if !useless {
-            return self.finish_stopped(i, out);
+            return self.finish_stopped(slot, out);
         }
         let index = u32::from(slot.flight.run.saturating_sub(1));
         let draw = mix::draw(slot.request.salt, Draw::Jitter, u64::from(slot.attempts));
         let wait = backoff::delay(&self.policy.backoff, index, slot.previous_wait, draw);
         let wait = wait.min(remaining(slot, self.now));
         if wait.is_zero() {
-            return self.finish_stopped(i, out);
+            return self.finish_stopped(slot, out);
         }
-        let slot = &mut self.slots[i];
         slot.stage = Stage::Closing(self.refusal.reason);
         (slot.next.since, slot.next.wait) = (self.now, wait);
-        self.arm(i, out);
+        slot.arm(out);
     }
 }

@@ -3,7 +3,7 @@
 
 use alloc::vec::Vec;
 
-use super::Router;
+use super::Core;
 use crate::Duration;
 use crate::breaker::{Change, Permit};
 use crate::config::Blame;
@@ -14,11 +14,10 @@ use crate::mix::{self, Draw};
 use crate::outcome::{FailureClass, Phase};
 use crate::slots::{Flight, Slot, Stage};
 
-impl Router {
+impl Core {
     /// The attempt's first output came, or a whole answer at once.
     #[inline(always)]
-    pub(super) fn succeeded(&mut self, i: usize, out: &mut Vec<Action>) {
-        let slot = &self.slots[i];
+    pub(super) fn succeeded(&mut self, slot: &Slot, out: &mut Vec<Action>) {
         let Flight { sent, target, permit, .. } = slot.flight;
         let elapsed = self.now.since(sent);
         self.health.load.on_latency(target, elapsed, self.now);
@@ -29,7 +28,7 @@ impl Router {
             breakers.on_success(permit, elapsed, self.now, draw, &mut report(out));
         }
         if self.facts.is_some() {
-            self.tell_outcome(i, None, elapsed);
+            self.tell_outcome(slot, None, elapsed);
         }
     }
 
@@ -37,20 +36,19 @@ impl Router {
     #[inline(always)]
     pub(super) fn blame(
         &mut self,
-        i: usize,
+        slot: &Slot,
         class: FailureClass,
         hint: Option<Duration>,
         out: &mut Vec<Action>,
     ) {
         let blame = self.policy.matrix.row(class).blame;
         if blame != Blame::No {
-            self.blamed(i, blame, hint, out);
+            self.blamed(slot, blame, hint, out);
         }
     }
 
     #[inline(never)]
-    fn blamed(&mut self, i: usize, blame: Blame, hint: Option<Duration>, out: &mut Vec<Action>) {
-        let slot = &self.slots[i];
+    fn blamed(&mut self, slot: &Slot, blame: Blame, hint: Option<Duration>, out: &mut Vec<Action>) {
         let target = slot.flight.target;
         if blame == Blame::Contract {
             return self.health.on_contract(target, true, self.now);
@@ -72,14 +70,13 @@ impl Router {
             }
         }
         if self.facts.is_some() {
-            self.tell_outcome(i, Some(blame), Duration::ZERO);
+            self.tell_outcome(slot, Some(blame), Duration::ZERO);
         }
     }
 
     /// The attempt's latency, or a lower bound where it was cut: for the estimate of the next.
     #[inline(always)]
-    pub(super) fn took_at_least(&mut self, i: usize) {
-        let slot = &self.slots[i];
+    pub(super) fn took_at_least(&mut self, slot: &Slot) {
         let (target, elapsed) = (slot.flight.target, self.now.since(slot.flight.sent));
         if let Some(estimates) = &mut self.health.estimates {
             estimates.record(slot.request.class, target, elapsed, self.now);
@@ -87,24 +84,23 @@ impl Router {
         if slot.flight.phase != Phase::AfterOutput && slot.stage == Stage::InFlight {
             self.health.load.on_latency(target, elapsed, self.now);
         }
-        self.note_hedge_delay(i);
+        self.note_hedge_delay(slot);
     }
 
     /// An attempt was cut because the other had won: it took so long at least. Of the whole of an
     /// attempt that would say too little.
-    pub(super) fn lost(&mut self, i: usize) {
-        let flight = &self.slots[i].flight;
+    pub(super) fn lost(&mut self, slot: &Slot) {
+        let flight = &slot.flight;
         if flight.phase != Phase::AfterOutput {
             let elapsed = self.now.since(flight.sent);
             self.health.load.on_latency(flight.target, elapsed, self.now);
         }
-        self.note_hedge_delay(i);
+        self.note_hedge_delay(slot);
     }
 
     /// How long after its send the first attempt is slow.
     #[inline(never)]
-    pub(super) fn hedge_delay(&mut self, i: usize) -> Duration {
-        let slot = &self.slots[i];
+    pub(super) fn hedge_delay(&mut self, slot: &Slot) -> Duration {
         let (request, target) = (&slot.request, slot.flight.target);
         let wins_by = WinsBy::of(request, self.policy.streaming);
         let prior = self.topology.targets[usize::from(target.0)].prior_latency;
@@ -114,15 +110,14 @@ impl Router {
 
     /// The attempt came to what it wins with, or was cut before: for the delay of later hedges.
     #[inline]
-    pub(super) fn note_hedge_delay(&mut self, i: usize) {
+    pub(super) fn note_hedge_delay(&mut self, slot: &Slot) {
         if self.health.hedge_delays.is_some() {
-            self.learn_hedge_delay(i);
+            self.learn_hedge_delay(slot);
         }
     }
 
     #[inline(never)]
-    fn learn_hedge_delay(&mut self, i: usize) {
-        let slot = &self.slots[i];
+    fn learn_hedge_delay(&mut self, slot: &Slot) {
         let Some(delays) = &mut self.health.hedge_delays else { return };
         let wins_by = WinsBy::of(&slot.request, self.policy.streaming);
         if wins_by == WinsBy::FirstOutput && slot.flight.committed {
@@ -134,8 +129,7 @@ impl Router {
 
     /// Tells the other replicas how the attempt went: it failed so, or its first output came.
     #[cold]
-    fn tell_outcome(&mut self, i: usize, failed: Option<Blame>, elapsed: Duration) {
-        let slot = &self.slots[i];
+    fn tell_outcome(&mut self, slot: &Slot, failed: Option<Blame>, elapsed: Duration) {
         let (target, now) = (slot.flight.target, self.now);
         let outcome = OutcomeFact {
             target,

@@ -3,50 +3,48 @@
 
 use alloc::vec::Vec;
 
-use super::Router;
+use super::Core;
 use crate::choose::remaining;
-use crate::event::{Action, RequestRef, StopReason};
+use crate::event::{Action, StopReason};
 use crate::outcome::{Execution, FailureClass};
-use crate::slots::Stage;
+use crate::slots::{Slot, Stage};
 
-impl Router {
+impl Core {
     #[inline(never)]
-    pub(super) fn look_up(&mut self, i: usize, out: &mut Vec<Action>) {
-        let slot = &mut self.slots[i];
+    pub(super) fn look_up(&mut self, slot: &mut Slot, out: &mut Vec<Action>) {
         let longest = self.policy.side_effects.longest.min(remaining(slot, self.now));
         slot.stage = Stage::LookingUp;
         (slot.next.since, slot.next.wait) = (self.now, longest);
         let action = slot.request.action;
-        out.push(Action::LookUp { request: slot.request_ref(i), action });
-        self.arm(i, out);
+        out.push(Action::LookUp { request: slot.handle, action });
+        slot.arm(out);
     }
 
     #[inline(never)]
     pub(super) fn on_looked_up(
         &mut self,
-        request: RequestRef,
+        slot: &mut Slot,
         record: Execution,
         out: &mut Vec<Action>,
     ) {
-        let Some(i) = self.slots.find(request) else { return };
-        if self.slots[i].stage != Stage::LookingUp {
+        if slot.stage != Stage::LookingUp {
             return;
         }
         match record {
-            Execution::NotCalled | Execution::Succeeded => self.start_again(i, out),
+            Execution::NotCalled | Execution::Succeeded => self.start_again(slot, out),
             Execution::Planned | Execution::Started => {}
             Execution::Failed => {
-                self.slots[i].lapse.class = FailureClass::GatewayDenied;
-                self.finish_for(i, StopReason::ToolFailed, out);
+                slot.lapse.class = FailureClass::GatewayDenied;
+                self.finish_for(slot, StopReason::ToolFailed, out);
             }
-            Execution::Unknown => self.give_up_looking(i, out),
+            Execution::Unknown => self.give_up_looking(slot, out),
         }
     }
 
     /// Nobody knows whether the tool wrote for an earlier request: this one sends nothing.
     #[inline(never)]
-    pub(super) fn give_up_looking(&mut self, i: usize, out: &mut Vec<Action>) {
-        self.slots[i].lapse.class = FailureClass::SideEffectUnknown;
-        self.finish_for(i, StopReason::NotIdempotent, out);
+    pub(super) fn give_up_looking(&mut self, slot: &mut Slot, out: &mut Vec<Action>) {
+        slot.lapse.class = FailureClass::SideEffectUnknown;
+        self.finish_for(slot, StopReason::NotIdempotent, out);
     }
 }

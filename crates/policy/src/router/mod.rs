@@ -24,7 +24,8 @@ use crate::event::{Action, Event, RequestRef};
 use crate::facts::Fact;
 use crate::health::Health;
 use crate::plan::{self, ClassPlan};
-use crate::slots::Slots;
+use crate::slots::{Slot, Slots};
+use crate::tally::Tallies;
 use crate::target::Topology;
 
 /// Decides where requests go, and what follows when an attempt fails.
@@ -63,6 +64,14 @@ use crate::target::Topology;
 ///   allocation once as many requests have been open as ever will be, beyond the caller's buffer.
 #[derive(Debug)]
 pub struct Router {
+    pub(crate) core: Core,
+    /// The requests it holds. Whatever is about one of them takes its slot beside the core.
+    slots: Slots,
+}
+
+/// A router without its requests.
+#[derive(Debug)]
+pub(crate) struct Core {
     policy: Policy,
     topology: Topology,
     /// Shared, as nothing changes them, and routers are copied.
@@ -71,7 +80,9 @@ pub struct Router {
     pub(crate) budgets: Budgets,
     /// Whether anybody must hear when a recovery is over.
     follows_recoveries: bool,
-    slots: Slots,
+    /// Slots that hold no request; the last is taken first.
+    free: Vec<u32>,
+    tallies: Tallies,
     /// Why the decision at hand has found nothing so far: of no meaning between two events.
     refusal: Refusal,
     in_flight: usize,
@@ -96,11 +107,12 @@ impl Router {
         let groups = topology.classes.iter().map(|class| class.groups.len()).max().unwrap_or(0);
         let segments = classes.iter().map(ClassPlan::segments).sum();
         let budgets = Budgets::new(&policy.retry_budgets, &topology);
-        Ok(Router {
+        let core = Core {
             health: Health::new(&policy, &topology, segments),
             follows_recoveries: budgets.hear_of_ends() || policy.replicas.shares(),
             budgets,
-            slots: Slots::new(topology.targets.len(), groups),
+            free: Vec::new(),
+            tallies: Tallies::new(topology.targets.len(), groups),
             refusal: Refusal::NOTHING,
             in_flight: 0,
             now: Instant::ZERO,
@@ -108,7 +120,8 @@ impl Router {
             classes: classes.into(),
             policy,
             topology,
-        })
+        };
+        Ok(Router { core, slots: Slots::default() })
     }
 
     /// Takes an event in at `now`, and appends what must be done about it.
@@ -117,29 +130,77 @@ impl Router {
     /// Where a request names a route class or a tenant, or a kill switch a target, that the topology
     /// does not have.
     pub fn handle(&mut self, now: Instant, event: Event, actions: &mut Vec<Action>) {
-        self.now = self.now.max(now);
-        self.health.on_time(self.now);
+        let Router { core, slots } = self;
+        core.now = core.now.max(now);
+        core.health.on_time(core.now);
         match event {
-            Event::Arrived(ref request) => self.on_arrived(request, actions),
-            Event::Headers(attempt) => self.on_headers(attempt, actions),
-            Event::FirstChunk(attempt) => self.on_first_chunk(attempt, actions),
-            Event::FirstOutput(attempt) => self.on_first_output(attempt, actions),
-            Event::Progress { attempt, at } => self.on_progress(attempt, at),
+            Event::Arrived(ref request) => {
+                let number = core.free.pop().unwrap_or_else(|| core.grow(slots));
+                core.on_arrived(slots, number, request, actions);
+            }
+            Event::Headers(attempt) => {
+                if let Some(slot) = slots.find_attempt(attempt) {
+                    core.on_headers(slot, actions);
+                }
+            }
+            Event::FirstChunk(attempt) => {
+                if let Some(slot) = slots.find_attempt(attempt) {
+                    core.on_first_chunk(slot, actions);
+                }
+            }
+            Event::FirstOutput(attempt) => {
+                if let Some(slot) = slots.find_attempt(attempt) {
+                    core.on_first_output(slot, actions);
+                }
+            }
+            Event::Progress { attempt, at } => {
+                if let Some(slot) = slots.find_attempt(attempt) {
+                    core.on_progress(slot, at);
+                }
+            }
             Event::Ended { attempt, usage, answer } => {
-                self.on_ended(attempt, usage, answer, actions);
+                if let Some(slot) = slots.find_attempt(attempt) {
+                    core.on_ended(slot, usage, answer, actions);
+                }
             }
-            Event::Failed { attempt, ref failure } => self.on_failed(attempt, failure, actions),
-            Event::Reconciled { attempt, record } => self.on_reconciled(attempt, record, actions),
-            Event::LookedUp { request, record } => self.on_looked_up(request, record, actions),
-            Event::UsedBelow { attempt, calls } => self.on_used_below(attempt, calls),
-            Event::NotSent(attempt) => self.on_not_sent(attempt, actions),
-            Event::Timer { request, epoch } => self.on_timer(request, epoch, actions),
-            Event::Cancelled(request) => self.on_cancelled(request, actions),
-            Event::Learnt(fact) => self.on_learnt(fact, actions),
-            Event::TaskJudged { target, done } => {
-                self.health.on_task(target, !done, self.now);
+            Event::Failed { attempt, ref failure } => {
+                if let Some(slot) = slots.find_attempt(attempt) {
+                    core.on_failed(slot, failure, actions);
+                }
             }
-            Event::KillSwitch { target, off } => self.on_kill_switch(target, off),
+            Event::Reconciled { attempt, record } => {
+                if let Some(slot) = slots.find(attempt.request) {
+                    core.on_reconciled(slot, attempt.number, record, actions);
+                }
+            }
+            Event::LookedUp { request, record } => {
+                if let Some(slot) = slots.find(request) {
+                    core.on_looked_up(slot, record, actions);
+                }
+            }
+            Event::UsedBelow { attempt, calls } => {
+                if let Some(slot) = slots.find_attempt(attempt) {
+                    slot.note_used_below(calls);
+                }
+            }
+            Event::NotSent(attempt) => {
+                if let Some(slot) = slots.find_attempt(attempt) {
+                    core.on_not_sent(slot, actions);
+                }
+            }
+            Event::Timer { request, epoch } => {
+                if let Some(slot) = slots.find(request) {
+                    core.on_timer(slot, epoch, actions);
+                }
+            }
+            Event::Cancelled(request) => {
+                if let Some(slot) = slots.find(request) {
+                    core.on_cancelled(slot, actions);
+                }
+            }
+            Event::Learnt(fact) => core.on_learnt(fact, actions),
+            Event::TaskJudged { target, done } => core.health.on_task(target, !done, core.now),
+            Event::KillSwitch { target, off } => core.on_kill_switch(target, off),
         }
     }
 
@@ -148,8 +209,8 @@ impl Router {
         // Cancel, decision, a decision revised, send or finish, timer; and a change of each
         // breaker over the failed target and over the next one. With a hedge in flight a second
         // attempt is cut and decided on, over a third target.
-        let over_one_target = self.policy.breakers.len();
-        match self.policy.hedge {
+        let over_one_target = self.core.policy.breakers.len();
+        match self.core.policy.hedge {
             None => 5 + 2 * over_one_target,
             Some(_) => 7 + 3 * over_one_target,
         }
@@ -157,43 +218,43 @@ impl Router {
 
     /// What each breaker is about, as [`Action::Breaker`] numbers them.
     pub fn breakers(&self) -> impl Iterator<Item = BreakerScope> {
-        let breakers = &self.health.breakers;
+        let breakers = &self.core.health.breakers;
         (0..breakers.len()).map(|breaker| breakers.scope(breaker as u16))
     }
 
     /// The policy it runs.
     pub fn policy(&self) -> &Policy {
-        &self.policy
+        &self.core.policy
     }
 
     /// The targets and route classes it serves.
     pub fn topology(&self) -> &Topology {
-        &self.topology
+        &self.core.topology
     }
 
     /// Attempts in flight.
     pub fn in_flight(&self) -> usize {
-        self.in_flight
+        self.core.in_flight
     }
 
     /// Requests that have not ended.
     pub fn open_requests(&self) -> usize {
-        self.slots.open_requests()
+        self.slots.len() - self.core.free.len()
     }
 
     /// Probe permits of half-open breakers that attempts in flight hold.
     pub fn permits_out(&self) -> u64 {
-        self.health.breakers.probing()
+        self.core.health.breakers.probing()
     }
 
     /// How often recovery asked a shared budget.
     pub fn budget_asks(&self) -> u64 {
-        self.budgets.asks()
+        self.core.budgets.asks()
     }
 
     /// How often a shared budget denied it.
     pub fn budget_denials(&self) -> u64 {
-        self.budgets.denials()
+        self.core.budgets.denials()
     }
 
     /// Hashes all that decides what it does from now on and is no single request's, and nothing that only
@@ -201,56 +262,94 @@ impl Router {
     /// [`hash_request`](Router::hash_request) hashes of each request, answer every further event alike,
     /// but for the handles they give to requests.
     pub fn hash_shared<H: Hasher>(&self, state: &mut H) {
-        (&self.health, &self.budgets, self.now).hash(state);
+        (&self.core.health, &self.core.budgets, self.core.now).hash(state);
     }
 
     /// Hashes the same of one open request: all but its handle.
     pub fn hash_request<H: Hasher>(&self, request: RequestRef, state: &mut H) {
-        if let Some(i) = self.slots.find(request) {
-            self.slots.hash_slot(i, state);
+        if let Some(slot) = self.slots.look_at(request) {
+            slot.hash_request(state);
+            self.core.tallies.hash_slot(slot, state);
         }
     }
 
     /// As new, but without allocating. Handles given out before must not be used again: they would
     /// name other requests.
     pub fn reset(&mut self) {
-        self.health.reset();
-        self.budgets.reset();
+        self.core.health.reset();
+        self.core.budgets.reset();
         self.slots.reset();
-        self.facts.as_mut().map(Vec::clear);
-        self.in_flight = 0;
-        self.now = Instant::ZERO;
+        // The lowest is taken first, as it is when slots are made.
+        self.core.free.clear();
+        self.core.free.extend((0..self.slots.len() as u32).rev());
+        self.core.tallies.reset();
+        self.core.facts.as_mut().map(Vec::clear);
+        self.core.in_flight = 0;
+        self.core.now = Instant::ZERO;
+    }
+}
+
+impl Core {
+    /// One more slot; allocates, as more requests are open than ever before.
+    #[cold]
+    fn grow(&mut self, slots: &mut Slots) -> u32 {
+        let number = slots.grow();
+        self.tallies.grow();
+        // Room to free every slot, so that closing never allocates.
+        self.free.reserve(slots.len());
+        number
+    }
+
+    /// The request is closed, and its slot free.
+    #[inline(always)]
+    fn close(&mut self, slot: &mut Slot) {
+        self.tallies.clear(slot);
+        self.free.push(slot.handle.slot);
+        slot.free();
     }
 }
 
 impl Clone for Router {
     fn clone(&self) -> Router {
-        Router {
+        Router { core: self.core.clone(), slots: self.slots.clone() }
+    }
+
+    fn clone_from(&mut self, source: &Router) {
+        self.core.clone_from(&source.core);
+        self.slots.clone_from(&source.slots);
+    }
+}
+
+impl Clone for Core {
+    fn clone(&self) -> Core {
+        Core {
             policy: self.policy.clone(),
             topology: self.topology.clone(),
             classes: Arc::clone(&self.classes),
             health: self.health.clone(),
             budgets: self.budgets.clone(),
-            slots: self.slots.clone(),
+            free: self.free.clone(),
+            tallies: self.tallies.clone(),
             facts: self.facts.clone(),
             ..*self
         }
     }
 
     /// Of a copy of the same router only what has happened is copied: what nothing changes is the same.
-    fn clone_from(&mut self, source: &Router) {
+    fn clone_from(&mut self, source: &Core) {
         if !Arc::ptr_eq(&self.classes, &source.classes) {
             *self = source.clone();
             return;
         }
-        let Router {
+        let Core {
             policy: _,
             topology: _,
             classes: _,
             follows_recoveries: _,
             health,
             budgets,
-            slots,
+            free,
+            tallies,
             refusal,
             in_flight,
             now,
@@ -258,7 +357,8 @@ impl Clone for Router {
         } = source;
         self.health.clone_from(health);
         self.budgets.clone_from(budgets);
-        self.slots.clone_from(slots);
+        self.free.clone_from(free);
+        self.tallies.clone_from(tallies);
         self.facts.clone_from(facts);
         (self.refusal, self.in_flight, self.now) = (*refusal, *in_flight, *now);
     }

@@ -3,22 +3,21 @@
 
 use alloc::vec::Vec;
 
-use super::Router;
+use super::Core;
 use crate::choose::remaining;
-use crate::event::{Action, AttemptRef, Decision, StopReason};
+use crate::event::{Action, Decision, StopReason};
 use crate::outcome::{Execution, FailureClass, Phase};
-use crate::slots::{Lapse, Stage};
+use crate::slots::{Lapse, Slot, Stage};
 
-impl Router {
+impl Core {
     /// Whether the record must be asked before anything follows the latest failure.
     #[inline]
-    pub(super) fn must_reconcile(&self, i: usize) -> bool {
-        self.policy.side_effects.reconcile && self.is_uncertain(i)
+    pub(super) fn must_reconcile(&self, slot: &Slot) -> bool {
+        self.policy.side_effects.reconcile && self.is_uncertain(slot)
     }
 
-    fn is_uncertain(&self, i: usize) -> bool {
-        let slot = &self.slots[i];
-        self.class(i).writes
+    fn is_uncertain(&self, slot: &Slot) -> bool {
+        self.class(slot).writes
             && !slot.lapse.unsent
             && !slot.lapse.settled
             && !slot.flight.committed
@@ -30,24 +29,22 @@ impl Router {
             && (slot.flight.phase == Phase::AfterOutput || may_have_called(slot.lapse.class))
     }
 
-    pub(super) fn reconcile(&mut self, i: usize, out: &mut Vec<Action>) {
-        let slot = &mut self.slots[i];
+    pub(super) fn reconcile(&mut self, slot: &mut Slot, out: &mut Vec<Action>) {
         let longest = self.policy.side_effects.longest.min(remaining(slot, self.now));
         slot.stage = Stage::Reconciling;
         (slot.next.since, slot.next.wait) = (self.now, longest);
-        out.push(Action::Reconcile(self.slots[i].attempt_ref(i)));
-        self.arm(i, out);
+        out.push(Action::Reconcile(slot.attempt_ref()));
+        slot.arm(out);
     }
 
     pub(super) fn on_reconciled(
         &mut self,
-        attempt: AttemptRef,
+        slot: &mut Slot,
+        number: u16,
         record: Execution,
         out: &mut Vec<Action>,
     ) {
-        let Some(i) = self.slots.find(attempt.request) else { return };
-        let slot = &mut self.slots[i];
-        if slot.stage != Stage::Reconciling || slot.attempts != attempt.number {
+        if slot.stage != Stage::Reconciling || slot.attempts != number {
             return;
         }
         match record {
@@ -57,23 +54,28 @@ impl Router {
                     // What was unknown of it is known: a call that broke, and no more.
                     slot.lapse.class = FailureClass::Transport;
                 }
-                self.recover(i, out);
+                self.recover(slot, out);
             }
-            Execution::Failed => self.end_reconciling(i, StopReason::ToolFailed, out),
+            Execution::Failed => self.end_reconciling(slot, StopReason::ToolFailed, out),
             Execution::Planned | Execution::Started => {}
-            Execution::Unknown => self.give_up_reconciling(i, out),
+            Execution::Unknown => self.give_up_reconciling(slot, out),
         }
     }
 
     /// Nobody knows whether the tool wrote: never again, and the application is told.
-    pub(super) fn give_up_reconciling(&mut self, i: usize, out: &mut Vec<Action>) {
-        self.slots[i].lapse = Lapse::new(FailureClass::SideEffectUnknown);
-        self.end_reconciling(i, StopReason::NotIdempotent, out);
+    pub(super) fn give_up_reconciling(&mut self, slot: &mut Slot, out: &mut Vec<Action>) {
+        slot.lapse = Lapse::new(FailureClass::SideEffectUnknown);
+        self.end_reconciling(slot, StopReason::NotIdempotent, out);
     }
 
-    pub(super) fn end_reconciling(&mut self, i: usize, reason: StopReason, out: &mut Vec<Action>) {
-        self.decided(i, Decision::Stop(reason), out);
-        self.finish_for(i, reason, out);
+    pub(super) fn end_reconciling(
+        &mut self,
+        slot: &mut Slot,
+        reason: StopReason,
+        out: &mut Vec<Action>,
+    ) {
+        self.decided(slot, Decision::Stop(reason), out);
+        self.finish_for(slot, reason, out);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::Router;
+use super::Core;
 use crate::Instant;
 use crate::choose::{Chooser, Refusal};
 use crate::event::{Action, Decision, Outcome, StopReason, Terminal};
@@ -11,32 +11,23 @@ use crate::plan::ClassPlan;
 use crate::slots::{Slot, Stage};
 use crate::terminal::Stopped;
 
-impl Router {
-    /// Arms the request's timer where the armed one is too late. An early one costs a wake-up,
-    /// and is cheaper than a timer for every limit.
-    #[inline]
-    pub(super) fn arm(&mut self, i: usize, out: &mut Vec<Action>) {
-        let due = due(&self.slots[i]);
-        self.arm_for(i, due, out);
-    }
-
-    /// The same where it is known when the request needs its timer.
-    #[inline]
-    pub(super) fn arm_for(&mut self, i: usize, due: Instant, out: &mut Vec<Action>) {
-        self.slots[i].arm_for(i, due, out);
-    }
-
+impl Core {
     /// Ends the request for this reason alone.
-    pub(super) fn finish_for(&mut self, i: usize, reason: StopReason, out: &mut Vec<Action>) {
+    pub(super) fn finish_for(
+        &mut self,
+        slot: &mut Slot,
+        reason: StopReason,
+        out: &mut Vec<Action>,
+    ) {
         self.refusal = reason.into();
-        self.finish_stopped(i, out);
+        self.finish_stopped(slot, out);
     }
 
     /// Ends the request as `refusal` says.
     #[inline(never)]
-    pub(super) fn finish_stopped(&mut self, i: usize, out: &mut Vec<Action>) {
-        let (slot, refusal) = (&self.slots[i], &self.refusal);
-        let class = self.class(i);
+    pub(super) fn finish_stopped(&mut self, slot: &mut Slot, out: &mut Vec<Action>) {
+        let refusal = &self.refusal;
+        let class = self.class(slot);
         let stopped = Stopped {
             reason: refusal.reason,
             class: slot.lapse.class,
@@ -66,33 +57,32 @@ impl Router {
             disclosed: refused && class.must_disclose(slot.flight.target),
             advice: stopped.advice(retryable),
         };
-        self.finish(i, result, out);
+        self.finish(slot, result, out);
     }
 
     #[inline(always)]
-    pub(super) fn finish(&mut self, i: usize, result: Terminal, out: &mut Vec<Action>) {
+    pub(super) fn finish(&mut self, slot: &mut Slot, result: Terminal, out: &mut Vec<Action>) {
         // Nothing of a request outlives it.
         let class = match result.outcome {
             Outcome::Cancelled => Some(FailureClass::CallerCancelled),
             _ => None,
         };
-        self.drop_rival(i, class, out);
-        out.push(Action::Finish { request: self.slots[i].request_ref(i), result });
-        self.slots.close(i);
+        self.drop_rival(slot, class, out);
+        out.push(Action::Finish { request: slot.handle, result });
+        self.close(slot);
     }
 
-    pub(super) fn decided(&self, i: usize, decision: Decision, out: &mut Vec<Action>) {
-        out.push(Action::Decided { attempt: self.slots[i].attempt_ref(i), decision });
+    pub(super) fn decided(&self, slot: &Slot, decision: Decision, out: &mut Vec<Action>) {
+        out.push(Action::Decided { attempt: slot.attempt_ref(), decision });
     }
 
-    pub(super) fn class(&self, i: usize) -> &ClassPlan {
-        &self.classes[usize::from(self.slots[i].request.class.0)]
+    pub(super) fn class(&self, slot: &Slot) -> &ClassPlan {
+        &self.classes[usize::from(slot.request.class.0)]
     }
 
     /// What decides on the request's next attempt; nothing was refused yet.
     #[inline(always)]
-    pub(super) fn chooser(&mut self, i: usize) -> Chooser<'_> {
-        let (slot, tally) = self.slots.tried_by(i);
+    pub(super) fn chooser<'a>(&'a mut self, slot: &'a mut Slot) -> Chooser<'a> {
         self.refusal = Refusal::NOTHING;
         Chooser {
             policy: &self.policy,
@@ -101,8 +91,8 @@ impl Router {
             health: &mut self.health,
             budgets: &mut self.budgets,
             facts: &mut self.facts,
+            tally: self.tallies.of(slot),
             slot,
-            tally,
             now: self.now,
             denied: None,
             fail_open: false,
@@ -112,13 +102,20 @@ impl Router {
 }
 
 impl Slot {
-    /// What [`Router::arm_for`] does, where the slot is at hand: its number is `i`.
+    /// Arms the request's timer where the armed one is too late. An early one costs a wake-up,
+    /// and is cheaper than a timer for every limit.
+    #[inline]
+    pub(super) fn arm(&mut self, out: &mut Vec<Action>) {
+        self.arm_for(due(self), out);
+    }
+
+    /// The same, where it is known when the request needs its timer.
     #[inline(always)]
-    pub(super) fn arm_for(&mut self, i: usize, due: Instant, out: &mut Vec<Action>) {
+    pub(super) fn arm_for(&mut self, due: Instant, out: &mut Vec<Action>) {
         if due < self.armed {
             self.armed = due;
             self.epoch = self.epoch.wrapping_add(1);
-            let request = self.request_ref(i);
+            let request = self.handle;
             out.push(Action::SetTimer { request, at: due, epoch: self.epoch });
         }
     }
