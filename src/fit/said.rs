@@ -150,7 +150,7 @@ impl Fit {
         }
         if parameters.stick.share.is_none() {
             said.push(format!(
-                "{name}: how far failures stick to their request is not identified ({} second tries there): the simulator's default, 50 %, is assumed",
+                "{name}: how far failures stick to their request is not identified ({} second tries there): the simulator's default, 50 %, is assumed, and refits take anything from nothing to all",
                 parameters.stick.tried
             ));
         }
