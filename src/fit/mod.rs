@@ -13,6 +13,7 @@
 
 mod asks;
 mod at_target;
+mod beyond;
 mod blocks;
 mod card;
 mod cells;
@@ -47,6 +48,7 @@ mod weather;
 
 use std::collections::BTreeSet;
 
+pub use beyond::NamedCard;
 pub use evidence::Evidence;
 pub use fitted_file::FittedFile;
 pub use left_out::LeftOut;
@@ -104,6 +106,8 @@ pub struct Fit {
     counters: Option<(String, counted::FromCounters)>,
     targets: Vec<TargetFit>,
     classes: Vec<ClassFit>,
+    /// Targets that the log does not show.
+    beyond: Vec<NamedCard>,
 }
 
 /// One target.
@@ -251,6 +255,7 @@ impl Fit {
                 .and_then(|counters| Some((counters.name.clone(), evidence.counted?))),
             targets,
             classes,
+            beyond: Vec::new(),
         }
     }
 

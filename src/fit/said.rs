@@ -57,6 +57,7 @@ impl Fit {
     pub fn said(&self) -> Vec<String> {
         let mut said = self.blind_to.clone();
         said.extend(self.cautions());
+        said.extend(self.said_of_targets());
         self.said_of_attempts(&mut said);
         let AfterAnswer { requests, line } = self.after_answer;
         if requests > 0 {
