@@ -13,7 +13,6 @@
 
 mod asks;
 mod at_target;
-mod beyond;
 mod blocks;
 mod card;
 mod cells;
@@ -48,7 +47,6 @@ mod weather;
 
 use std::collections::BTreeSet;
 
-pub use beyond::NamedCard;
 pub use evidence::Evidence;
 pub use fitted_file::FittedFile;
 pub use left_out::LeftOut;
@@ -60,13 +58,12 @@ pub use stick::StickFit;
 
 use crate::log::{AfterAnswer, Format, Read, Shows, TargetName};
 use crate::record::{IntervalTotals, RunTotals};
-use crate::scenario::Stick;
 use at_target::AtTarget;
 use evidence::MINUTE_US;
 use hidden::{Demand, Hidden};
 use limits::Limits;
 use load::LoadFit;
-use parameters::{Given, Parameters};
+use parameters::Parameters;
 use phases::Phases;
 use price::PriceFit;
 use roles::Roles;
@@ -106,8 +103,6 @@ pub struct Fit {
     counters: Option<(String, counted::FromCounters)>,
     targets: Vec<TargetFit>,
     classes: Vec<ClassFit>,
-    /// Targets that the log does not show.
-    beyond: Vec<NamedCard>,
 }
 
 /// One target.
@@ -255,7 +250,6 @@ impl Fit {
                 .and_then(|counters| Some((counters.name.clone(), evidence.counted?))),
             targets,
             classes,
-            beyond: Vec::new(),
         }
     }
 
@@ -316,12 +310,9 @@ impl TargetFit {
         let target = unexplained.as_ref().unwrap_or(logged);
         let phases = Phases::of(target, &hidden.spells);
         let counts = phases.as_counted(target);
-        let given = Given {
-            speed: load.map_or(1.0, |load| load.speed(load.half_at)),
-            sticks: Stick::default().request.as_f64(),
-        };
+        let speed = load.map_or(1.0, |load| load.speed(load.half_at));
         let parameters =
-            parameters::estimate(name, target, &phases, &counts, &hidden.taken(), given, clock);
+            parameters::estimate(name, target, &phases, &counts, &hidden.taken(), speed, clock);
         let busiest = target.minutes.values().map(|minute| minute.busy_us).max().unwrap_or(0);
         let busiest = libm::ceil(busiest as f64 / MINUTE_US as f64) as u64;
         TargetFit {

@@ -57,26 +57,16 @@ const SLOWEST_PROMPT: Duration = Duration::from_secs(1);
 /// Where the log says nothing: what the shipped cards assume.
 const FAILING: (u64, f64) = (300_000, 0.6);
 
-/// What is not estimated here.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Given {
-    /// Part of the speed of an attempt alone that times were seen at.
-    pub(super) speed: f64,
-    /// How far failures stick to their request, where second tries do not tell.
-    pub(super) sticks: f64,
-}
-
-/// The parameters.
+/// The parameters, where times were seen at this part of the speed of an attempt alone.
 pub(super) fn estimate(
     name: &str,
     target: &AtTarget,
     phases: &Phases,
     counts: &Counts,
     hidden: &[Stretch],
-    given: Given,
+    speed: f64,
     clock: &Clock,
 ) -> Parameters {
-    let speed = given.speed;
     let slower = slower(&counts.phases);
     let at_speed = |block: u64| slower[phases.of_block(target, block)] == 1.0;
     let used: Vec<(&Block, u64)> = counts
@@ -121,7 +111,7 @@ pub(super) fn estimate(
         failure: quantiles(&plain(&failing), 1, 1.0).unwrap_or_else(assumed_failing),
     };
     let stick = stick_of(counts);
-    let sticks = sticks(stick.share.unwrap_or(given.sticks));
+    let sticks = sticks(stick.share);
     let ordinary = weather::ordinary(&counts.phases);
     let mut base = InPhase::default();
     for (phase, _) in counts.phases.iter().zip(&ordinary).filter(|(_, ordinary)| **ordinary) {
@@ -168,8 +158,9 @@ fn assumed_failing() -> DistSpec<Duration> {
 
 /// The shares that failures stick by. Whole minutes in which everybody fails are phases of their own,
 /// so nothing more sticks to a window of time.
-fn sticks(to_request: f64) -> Stick {
-    let request = share(to_request);
+pub(super) fn sticks(to_request: Option<f64>) -> Stick {
+    // The simulator's default for what sticks to the request, where the log does not tell.
+    let request = to_request.map_or(Stick::default().request, share);
     Stick { request, window: Share::ZERO, free: request.complement(), ..Stick::default() }
 }
 

@@ -15,5 +15,4 @@ mod repeated;
 mod resent;
 mod round_trip;
 mod timelines;
-mod untold;
 mod worlds;

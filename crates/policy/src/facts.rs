@@ -101,7 +101,7 @@ impl Router {
     /// Moves what it has learnt and spent since it was last asked to `into`, for the other replicas.
     /// Nothing where the policy's replicas share nothing, or there is one only.
     pub fn take_facts(&mut self, into: &mut Vec<Fact>) {
-        if let Some(facts) = &mut self.core.facts {
+        if let Some(facts) = &mut self.core.known.facts {
             into.append(facts);
         }
     }
@@ -111,36 +111,38 @@ impl Core {
     /// Notes something for the other replicas.
     #[inline]
     pub(crate) fn publish(&mut self, fact: impl FnOnce() -> Fact) {
-        if let Some(facts) = &mut self.facts {
+        if let Some(facts) = &mut self.known.facts {
             facts.push(fact());
         }
     }
 
     /// Another replica has learnt or spent something.
     #[cold]
-    pub(crate) fn on_learnt(&mut self, fact: Fact, out: &mut Vec<Action>) {
-        let now = self.now;
-        match fact {
+    pub(crate) fn on_learnt(&mut self, fact: &Fact, out: &mut Vec<Action>) {
+        let now = self.known.now;
+        match *fact {
             Fact::Outcome(outcome) => self.on_outcome_elsewhere(outcome, out),
-            Fact::Answered { target, tenant } => self.budgets.on_outcome(target, tenant, false),
-            Fact::Cooling { target, until } => self.health.standing.cool_until(target, until),
+            Fact::Answered { target, tenant } => {
+                self.known.budgets.on_outcome(target, tenant, false)
+            }
+            Fact::Cooling { target, until } => self.known.health.standing.cool_until(target, until),
             Fact::Isolated { target, account, until } => {
-                self.health.standing.isolate_until(target, account, until);
+                self.known.health.standing.isolate_until(target, account, until);
             }
             Fact::FirstAttempt { target, tenant } => {
-                self.budgets.on_first_attempt(target, tenant, now);
+                self.known.budgets.on_first_attempt(target, tenant, now);
             }
             Fact::Admitted { class, group } => {
                 // A replica of another version of the policy may have a limit where this one has none.
                 if let Some(door) = self.door(class, group) {
-                    self.health.doors.admit(door.number, now);
+                    self.known.health.doors.admit(door.number, now);
                 }
             }
             Fact::Recovery { action, failing, destination, tenant, over } => {
                 let payer = Payer { failing, destination, tenant };
                 match over {
-                    true => self.budgets.on_spent_ended(action, payer),
-                    false => self.budgets.spend(action, payer, now),
+                    true => self.known.budgets.on_spent_ended(action, payer),
+                    false => self.known.budgets.spend(action, payer, now),
                 }
             }
         }
@@ -148,9 +150,9 @@ impl Core {
 
     fn on_outcome_elsewhere(&mut self, outcome: OutcomeFact, out: &mut Vec<Action>) {
         let OutcomeFact { target, tenant, failed, .. } = outcome;
-        self.health.on_outcome(target, failed, self.now);
+        self.known.health.on_outcome(target, failed, self.known.now);
         if failed {
-            self.budgets.on_outcome(target, tenant, true);
+            self.known.budgets.on_outcome(target, tenant, true);
         }
         if !outcome.for_breakers {
             return;
@@ -159,6 +161,11 @@ impl Core {
         let lane = self.lane(outcome.class);
         let elsewhere = Elsewhere { target, lane, failed, probe, recovery, sent, elapsed };
         let mut report = report(out);
-        self.health.breakers.on_outcome_elsewhere(elsewhere, self.now, draw, &mut report);
+        self.known.health.breakers.on_outcome_elsewhere(
+            elsewhere,
+            self.known.now,
+            draw,
+            &mut report,
+        );
     }
 }

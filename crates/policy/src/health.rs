@@ -5,14 +5,16 @@ use alloc::vec::Vec;
 
 use crate::Instant;
 use crate::admission::Doors;
-use crate::breaker::{Admission, Breakers, Lane};
+use crate::breaker::{Admission, Breakers, Lane, Permit};
 use crate::config::{GroupOrder, Policy, Strategy, SubstituteOrder};
 use crate::eject::Ejection;
 use crate::estimate::Estimates;
+use crate::event::{Action, BreakerState};
 use crate::hedge::HedgeDelays;
 use crate::load::Load;
 use crate::plan;
 use crate::rolling::{Counts, Rolling};
+use crate::router::report;
 use crate::standing::Standing;
 use crate::target::{TargetId, Topology};
 use crate::target_set::TargetSet;
@@ -95,6 +97,41 @@ impl Health {
         }
     }
 
+    /// An attempt of this lane goes to a target, as a failover or substitution where `elsewhere` says so:
+    /// the state of the target's tightest breaker, and the attempt's permit.
+    #[inline(always)]
+    pub(crate) fn on_sent(
+        &mut self,
+        target: TargetId,
+        lane: Lane,
+        elsewhere: bool,
+        now: Instant,
+        out: &mut Vec<Action>,
+    ) -> (BreakerState, Permit) {
+        self.load.on_sent(target);
+        let (state, probes) = match self.is_well(target) {
+            true => (BreakerState::Closed, 0),
+            false => self.sent_to_doubtful(target, lane, now, out),
+        };
+        (state, self.breakers.permit(target, lane, elsewhere, probes))
+    }
+
+    #[cold]
+    fn sent_to_doubtful(
+        &mut self,
+        target: TargetId,
+        lane: Lane,
+        now: Instant,
+        out: &mut Vec<Action>,
+    ) -> (BreakerState, u32) {
+        self.standing.on_sent(target, now);
+        let state = self.breakers.state(target, lane, now);
+        match self.breakers.all_closed(target) {
+            true => (state, 0),
+            false => (state, self.breakers.on_sent(target, lane, now, &mut report(out))),
+        }
+    }
+
     /// An attempt's first output came, or it failed in a way that says something about its target.
     #[inline(always)]
     pub(crate) fn on_outcome(&mut self, target: TargetId, failed: bool, now: Instant) {
@@ -139,8 +176,7 @@ impl Health {
         percent_marked(&self.tasks, targets, now)
     }
 
-    /// What time alone brings about.
-    #[inline]
+    /// What time alone brings about, where the policy ejects outliers.
     pub(crate) fn on_time(&mut self, now: Instant) {
         if let Some(ejection) = &mut self.ejection {
             ejection.on_time(now, &mut self.standing);
@@ -154,7 +190,7 @@ impl Health {
 
     /// Whether nothing at all is known against any of these targets.
     #[inline(always)]
-    pub(crate) fn all_well(&self, targets: TargetSet) -> bool {
+    pub(crate) fn all_well(&self, targets: &TargetSet) -> bool {
         !self.breakers.some_not_closed(targets) && !self.standing.some_doubtful(targets)
     }
 

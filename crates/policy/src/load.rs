@@ -36,6 +36,12 @@ impl Load {
         self.targets[usize::from(target.0)].in_flight
     }
 
+    /// The first of these targets with the fewest in flight.
+    #[inline(always)]
+    pub(crate) fn least_in_flight(&self, targets: &[TargetId]) -> Option<TargetId> {
+        targets.iter().copied().min_by_key(|target| self.in_flight(*target))
+    }
+
     /// Mean recent latency, an exponential average; `None` where none was seen lately, so that a
     /// target that was slow once is tried again.
     pub(crate) fn latency(&self, target: TargetId, now: Instant) -> Option<Duration> {

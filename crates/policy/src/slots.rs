@@ -136,6 +136,8 @@ pub(crate) struct Slot {
     pub(crate) epoch: u32,
     /// Attempts so far.
     pub(crate) attempts: u16,
+    /// Whether what it tried stands in the [`Tallies`](crate::tally::Tallies).
+    pub(crate) tallied: bool,
     /// Of those, never sent.
     pub(crate) unsent: u16,
     /// Round of a repeated walk over the targets, from 1.
@@ -183,10 +185,10 @@ impl Slot {
         self.handle.generation = self.handle.generation.wrapping_add(1);
     }
 
-    /// Hashes all but the request's handle.
+    /// Hashes all but the request's handle, and who has asked what it tried.
     pub(crate) fn hash_request<H: Hasher>(&self, state: &mut H) {
         let handle = Slot::FREE.handle;
-        Slot { handle, ..*self }.hash(state);
+        Slot { handle, tallied: false, ..*self }.hash(state);
     }
 
     /// Brings `ends` in line, after one of the three has moved.
@@ -194,8 +196,11 @@ impl Slot {
         self.ends = self.deadline.min(self.policy_deadline).min(self.first_output_by);
     }
 
-    /// A layer below has called the provider so often beyond the first call.
-    pub(crate) fn note_used_below(&mut self, calls: u16) {
+    /// A layer below has called the provider for an attempt so often beyond the first call.
+    pub(crate) fn note_used_below(&mut self, number: u16, calls: u16) {
+        if !self.turn_to(number) {
+            return;
+        }
         let left = &mut self.request.left.attempts;
         // No limit stays none.
         if *left != Left::ALL.attempts {
@@ -226,8 +231,8 @@ impl Slot {
 
     /// Makes the attempt in flight with this number the one that is spoken of; false where it is
     /// over.
-    #[inline]
-    fn turn_to(&mut self, number: u16) -> bool {
+    #[inline(always)]
+    pub(crate) fn turn_to(&mut self, number: u16) -> bool {
         self.flight.number == number || self.turn_to_other(number)
     }
 
@@ -267,6 +272,7 @@ impl Slot {
         armed: Instant::FAR_FUTURE,
         epoch: 0,
         attempts: 0,
+        tallied: false,
         unsent: 0,
         round: 1,
         spent: Money::ZERO,
@@ -331,17 +337,30 @@ impl Slots {
         let deadline = now + class.product_total.min(request.left.total);
         let first_output_by = now + first_output;
         let policy_deadline = now + class.policy_total;
-        *slot = Slot {
-            handle: slot.handle,
-            stage: Stage::Waiting,
-            request: *request,
-            arrived: now,
-            deadline,
-            first_output_by,
-            policy_deadline,
-            ends: deadline.min(policy_deadline).min(first_output_by),
-            ..Slot::FREE
-        };
+        // Field by field, and of what holds nothing only that it does.
+        slot.stage = Stage::Waiting;
+        slot.request = *request;
+        slot.arrived = now;
+        slot.deadline = deadline;
+        slot.first_output_by = first_output_by;
+        slot.policy_deadline = policy_deadline;
+        slot.ends = deadline.min(policy_deadline).min(first_output_by);
+        slot.armed = Slot::FREE.armed;
+        slot.epoch = Slot::FREE.epoch;
+        slot.attempts = Slot::FREE.attempts;
+        slot.tallied = Slot::FREE.tallied;
+        slot.unsent = Slot::FREE.unsent;
+        slot.round = Slot::FREE.round;
+        slot.spent = Slot::FREE.spent;
+        slot.presumed = Slot::FREE.presumed;
+        slot.previous_wait = Slot::FREE.previous_wait;
+        slot.first_hint = None;
+        slot.hedge_at = Slot::FREE.hedge_at;
+        slot.flight = Slot::FREE.flight;
+        slot.rival = None;
+        slot.may_have_acted = Slot::FREE.may_have_acted;
+        slot.next = Slot::FREE.next;
+        slot.lapse = Slot::FREE.lapse;
         slot
     }
 
@@ -352,13 +371,11 @@ impl Slots {
         slot.holds(request).then_some(slot)
     }
 
-    /// The slot of an attempt in flight, which is the one spoken of from now on; nothing where it
-    /// is over.
+    /// The slot of a request that has an attempt in flight, unless the handle is stale.
     #[inline(always)]
-    pub(crate) fn find_attempt(&mut self, attempt: AttemptRef) -> Option<&mut Slot> {
-        let slot = self.0.get_mut(attempt.request.slot as usize)?;
-        let in_flight = slot.handle == attempt.request && slot.stage == Stage::InFlight;
-        (in_flight && slot.turn_to(attempt.number)).then_some(slot)
+    pub(crate) fn find_in_flight(&mut self, request: RequestRef) -> Option<&mut Slot> {
+        let slot = self.0.get_mut(request.slot as usize)?;
+        (slot.handle == request && slot.stage == Stage::InFlight).then_some(slot)
     }
 
     /// The slot of a handle to look at, unless it is stale.

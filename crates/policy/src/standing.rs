@@ -6,7 +6,7 @@ use core::hash::{Hash, Hasher};
 
 use crate::config::{Cooldown, CooldownRule, Isolation, Recooling};
 use crate::target::{TargetId, Topology};
-use crate::target_set::TargetSet;
+use crate::target_set::{RareSet, TargetSet};
 use crate::{Duration, Instant};
 
 /// Until when each target is out, and why it may come back.
@@ -24,7 +24,7 @@ pub(crate) struct Standing {
     switched_off: TargetSet,
     /// Targets that were taken out and have not had an attempt since: the only ones that may be
     /// out.
-    doubtful: TargetSet,
+    doubtful: RareSet,
     recovery_off: bool,
 }
 
@@ -44,7 +44,7 @@ impl Standing {
                 false => TargetSet::EMPTY,
             },
             switched_off: TargetSet::EMPTY,
-            doubtful: TargetSet::EMPTY,
+            doubtful: RareSet::EMPTY,
             recovery_off: false,
         }
     }
@@ -56,20 +56,12 @@ impl Standing {
     }
 
     /// Whether any of these targets is not in for sure.
-    pub(crate) fn some_doubtful(&self, targets: TargetSet) -> bool {
+    pub(crate) fn some_doubtful(&self, targets: &TargetSet) -> bool {
         self.doubtful.meets(targets)
     }
 
     /// An attempt goes to a target: where its time out is over, it is in for sure.
-    #[inline]
     pub(crate) fn on_sent(&mut self, target: TargetId, now: Instant) {
-        if self.doubtful.contains(target) {
-            self.sent_to_doubtful(target, now);
-        }
-    }
-
-    #[cold]
-    fn sent_to_doubtful(&mut self, target: TargetId, now: Instant) {
         if self.out_until(target) <= now {
             self.doubtful.remove(target);
         }
@@ -201,7 +193,7 @@ impl Standing {
         self.isolated_until.fill(Instant::ZERO);
         self.ejected_until.fill(Instant::ZERO);
         self.switched_off = TargetSet::EMPTY;
-        self.doubtful = TargetSet::EMPTY;
+        self.doubtful = RareSet::EMPTY;
         self.recovery_off = false;
     }
 }

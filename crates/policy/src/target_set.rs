@@ -37,8 +37,8 @@ impl TargetSet {
     }
 
     /// Whether a target is in both sets.
-    pub(crate) fn meets(&self, other: TargetSet) -> bool {
-        self.0.iter().zip(other.0).any(|(a, b)| a & b != 0)
+    pub(crate) fn meets(&self, other: &TargetSet) -> bool {
+        self.0.iter().zip(&other.0).any(|(a, b)| a & b != 0)
     }
 
     /// How many targets are in.
@@ -61,6 +61,42 @@ impl TargetSet {
     /// The targets in it, in order of their position.
     pub(crate) fn iter(self) -> impl Iterator<Item = TargetId> {
         (0..MAX_TARGETS as u16).map(TargetId).filter(move |target| self.contains(*target))
+    }
+}
+
+/// A set that is nearly always empty, and says so at once.
+#[derive(Clone, Copy, Hash, Debug, Default)]
+pub(crate) struct RareSet {
+    some: bool,
+    targets: TargetSet,
+}
+
+impl RareSet {
+    /// No target.
+    pub(crate) const EMPTY: RareSet = RareSet { some: false, targets: TargetSet::EMPTY };
+
+    /// Puts a target in; in already is fine.
+    pub(crate) fn insert(&mut self, target: TargetId) {
+        self.targets.insert(target);
+        self.some = true;
+    }
+
+    /// Takes a target out; out already is fine.
+    pub(crate) fn remove(&mut self, target: TargetId) {
+        self.targets.remove(target);
+        self.some = !self.targets.is_empty();
+    }
+
+    /// Whether a target is in.
+    #[inline(always)]
+    pub(crate) const fn contains(&self, target: TargetId) -> bool {
+        self.some && self.targets.contains(target)
+    }
+
+    /// Whether a target is in this and in the other.
+    #[inline(always)]
+    pub(crate) fn meets(&self, other: &TargetSet) -> bool {
+        self.some && self.targets.meets(other)
     }
 }
 
@@ -102,10 +138,23 @@ mod tests {
     }
 
     #[test]
+    fn a_rare_set_says_what_it_holds() {
+        let mut rare = RareSet::EMPTY;
+        assert!(!rare.contains(TargetId(70)) && !rare.meets(&set(&[70])));
+        rare.insert(TargetId(70));
+        rare.insert(TargetId(3));
+        rare.remove(TargetId(3));
+        assert!(rare.contains(TargetId(70)) && rare.meets(&set(&[1, 70])));
+        assert!(!rare.contains(TargetId(3)) && !rare.meets(&set(&[3])));
+        rare.remove(TargetId(70));
+        assert!(!rare.some && !rare.contains(TargetId(70)));
+    }
+
+    #[test]
     fn union() {
         let (a, b) = (set(&[1, 70]), set(&[70, 200]));
         assert_eq!(a.union(b), set(&[1, 70, 200]));
         assert_eq!(a.both(b), set(&[70]));
-        assert!(a.meets(b) && !a.meets(set(&[2, 200])));
+        assert!(a.meets(&b) && !a.meets(&set(&[2, 200])));
     }
 }

@@ -22,7 +22,7 @@ use self::trip::Outcome;
 use crate::config::Breaker;
 use crate::event::BreakerState;
 use crate::target::{TargetId, Topology};
-use crate::target_set::TargetSet;
+use crate::target_set::{RareSet, TargetSet};
 use crate::{Duration, Instant};
 
 /// The most breaker rules of one policy: a permit has a bit for each.
@@ -46,7 +46,7 @@ pub(crate) struct Breakers {
     /// How many cells each lane has.
     targets: usize,
     /// Targets of which a breaker is not closed, of whichever lane.
-    not_closed: TargetSet,
+    not_closed: RareSet,
     /// Counts the changes of state that make earlier attempts late.
     changes: u64,
 }
@@ -152,7 +152,7 @@ impl Breakers {
             members: Vec::new(),
             parts: Vec::new(),
             targets: topology.targets.len(),
-            not_closed: TargetSet::EMPTY,
+            not_closed: RareSet::EMPTY,
             changes: 0,
         };
         for required in Lanes::new(rules, topology).required() {
@@ -195,7 +195,7 @@ impl Breakers {
     }
 
     /// Whether a breaker of any of these targets was not closed when last touched.
-    pub(crate) fn some_not_closed(&self, targets: TargetSet) -> bool {
+    pub(crate) fn some_not_closed(&self, targets: &TargetSet) -> bool {
         self.not_closed.meets(targets)
     }
 
@@ -229,30 +229,30 @@ impl Breakers {
             .fold(Admission::Yes, Admission::and)
     }
 
-    /// An attempt of this lane goes to the target, as a failover or substitution where `recovery` says so.
-    /// It takes a probe permit of each breaker that is half-open and has one left.
-    #[inline]
+    /// The permit of an attempt of this lane that goes to the target now, as a failover or substitution where
+    /// `recovery` says so, and probes these of its breakers.
+    #[inline(always)]
+    pub(crate) fn permit(
+        &self,
+        target: TargetId,
+        lane: Lane,
+        recovery: bool,
+        probes: u32,
+    ) -> Permit {
+        Permit { cell: lane.cell(target), recovery, probes, sent_at_change: self.changes }
+    }
+
+    /// An attempt of this lane goes to the target: it takes a probe permit of each breaker that is half-open
+    /// and has one left. Which of them it probes.
     pub(crate) fn on_sent(
         &mut self,
         target: TargetId,
         lane: Lane,
-        recovery: bool,
         now: Instant,
         out: &mut impl FnMut(Change),
-    ) -> Permit {
-        let cell = lane.cell(target);
-        let probes = match self.all_closed(target) {
-            true => 0,
-            false => self.probe(cell, now, out),
-        };
-        Permit { cell, recovery, probes, sent_at_change: self.changes }
-    }
-
-    /// An attempt goes to a target of which a breaker is not closed: which of them does it probe?
-    #[cold]
-    fn probe(&mut self, cell: Cell, now: Instant, out: &mut impl FnMut(Change)) -> u32 {
+    ) -> u32 {
         let mut probes = 0;
-        for (i, place) in self.places(cell).enumerate() {
+        for (i, place) in self.places(lane.cell(target)).enumerate() {
             self.visit(place, now, out, |circuit, rule| {
                 probes |= u32::from(circuit.on_sent(rule, now)) << i;
             });
@@ -296,13 +296,34 @@ impl Breakers {
         draw: impl Fn() -> u64,
         out: &mut impl FnMut(Change),
     ) {
-        for (i, place) in self.places(permit.cell).enumerate() {
-            let keyed = &mut self.keyed[usize::from(self.members[place])];
-            let sent = permit.sent(i, &keyed.circuit);
-            if !keyed.circuit.is_closed() {
-                self.hear(place, sent, outcome, now, draw(), out);
-            } else if keyed.circuit.trips(&keyed.rule, sent, outcome, now) {
-                self.open(place, now, draw(), out);
+        let places = self.places(permit.cell);
+        let members = &self.members[places.clone()];
+        for (i, breaker) in members.iter().enumerate() {
+            let Keyed { rule, circuit, .. } = &mut self.keyed[usize::from(*breaker)];
+            if !circuit.is_closed() || circuit.trips(rule, permit.sent(i, circuit), outcome, now) {
+                return self.learn_more(permit, i, outcome, now, draw(), out);
+            }
+        }
+    }
+
+    /// The same from the `from`-th breaker on, which is not closed, or is to open.
+    #[cold]
+    fn learn_more(
+        &mut self,
+        permit: Permit,
+        from: usize,
+        outcome: Outcome,
+        now: Instant,
+        draw: u64,
+        out: &mut impl FnMut(Change),
+    ) {
+        for (i, place) in self.places(permit.cell).enumerate().skip(from) {
+            let Keyed { rule, circuit, .. } = &mut self.keyed[usize::from(self.members[place])];
+            let sent = permit.sent(i, circuit);
+            if !circuit.is_closed() {
+                self.hear(place, sent, outcome, now, draw, out);
+            } else if i == from || circuit.trips(rule, sent, outcome, now) {
+                self.open(place, now, draw, out);
             }
         }
     }
@@ -368,7 +389,7 @@ impl Breakers {
     /// All closed again, and everything forgotten.
     pub(crate) fn reset(&mut self) {
         self.changes = 0;
-        self.not_closed = TargetSet::EMPTY;
+        self.not_closed = RareSet::EMPTY;
         self.keyed.iter_mut().for_each(|keyed| keyed.circuit.reset());
     }
 

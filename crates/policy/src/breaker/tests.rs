@@ -36,6 +36,18 @@ struct Rig {
     changes: Vec<(BreakerState, Instant)>,
 }
 
+/// An attempt goes to a target in a lane.
+fn send(
+    breakers: &mut Breakers,
+    (target, lane): (TargetId, Lane),
+    recovery: bool,
+    now: u64,
+    out: &mut impl FnMut(Change),
+) -> Permit {
+    let probes = breakers.on_sent(target, lane, at(now), out);
+    breakers.permit(target, lane, recovery, probes)
+}
+
 impl Rig {
     fn new(rules: &[Breaker]) -> Rig {
         let topology = topology(vec![target("a", "p", "m", "r")], &[&[0]]);
@@ -48,8 +60,8 @@ impl Rig {
 
     fn send(&mut self, now: u64) -> Permit {
         let changes = &mut self.changes;
-        self.breakers
-            .on_sent(T, Lane::FIRST, false, at(now), &mut |c| changes.push((c.state, c.until)))
+        let out = &mut |c: Change| changes.push((c.state, c.until));
+        send(&mut self.breakers, (T, Lane::FIRST), false, now, out)
     }
 
     fn succeed(&mut self, permit: Permit, now: u64) {
@@ -244,7 +256,7 @@ fn recovery_counts_only_where_it_should() {
     {
         let mut rig = Rig::new(&[Breaker { count_recovery, ..rule() }]);
         for _ in 0..2 {
-            let permit = rig.breakers.on_sent(T, Lane::FIRST, true, at(0), &mut |_| {});
+            let permit = send(&mut rig.breakers, (T, Lane::FIRST), true, 0, &mut |_| {});
             rig.fail(permit, 0);
         }
         assert_eq!(rig.admits(0), admission);
@@ -439,7 +451,7 @@ fn a_key_with_capability_has_one_breaker_for_each_set_that_classes_require() {
     let outcome = |breakers: &mut Breakers, lane, failed| {
         let mut changes = Vec::new();
         let out = &mut |c: Change| changes.push(c.breaker);
-        let permit = breakers.on_sent(b, lane, false, at(0), out);
+        let permit = send(breakers, (b, lane), false, 0, out);
         match failed {
             true => breakers.on_failure(permit, at(0), || NO_JITTER, out),
             false => breakers.on_success(permit, secs(0), at(0), || NO_JITTER, out),
@@ -461,8 +473,8 @@ fn a_key_with_capability_has_one_breaker_for_each_set_that_classes_require() {
     }
     assert!(breakers.all_closed(TargetId(2)));
     // Whoever needs no tools is no probe of theirs.
-    assert!(!breakers.on_sent(b, chat, false, at(11), &mut |_| {}).probes());
-    assert!(breakers.on_sent(b, agent, false, at(11), &mut |_| {}).probes());
+    assert!(!send(&mut breakers, (b, chat), false, 11, &mut |_| {}).probes());
+    assert!(send(&mut breakers, (b, agent), false, 11, &mut |_| {}).probes());
     // One more failure of chat is the second in a row for the model, whoever asks.
     assert_eq!(outcome(&mut breakers, chat, true), [1]);
     assert_eq!(breakers.state(b, seer, at(1)), BreakerState::Open);

@@ -73,17 +73,27 @@ impl Detector {
     }
 
     /// Takes an outcome in; true where the rule says to open.
+    #[inline(always)]
     pub(super) fn on_outcome(&mut self, outcome: Outcome, now: Instant) -> bool {
+        match self {
+            Detector::Count { rate, ring } => {
+                ring.push(outcome == Outcome::Failure);
+                rate.reached(Counts { marked: ring.failures.into(), all: ring.filled.into() })
+            }
+            detector => detector.on_outcome_in_time(outcome, now),
+        }
+    }
+
+    /// The same of rules that count otherwise.
+    #[inline(never)]
+    fn on_outcome_in_time(&mut self, outcome: Outcome, now: Instant) -> bool {
         let failed = u64::from(outcome == Outcome::Failure);
         match self {
             Detector::Consecutive { limit, failures } => {
                 *failures = if failed == 1 { failures.saturating_add(1) } else { 0 };
                 *failures >= *limit
             }
-            Detector::Count { rate, ring } => {
-                ring.push(failed == 1);
-                rate.reached(Counts { marked: ring.failures.into(), all: ring.filled.into() })
-            }
+            Detector::Count { .. } => unreachable!("counted above"),
             Detector::Time { rate, window } => {
                 window.add(failed, 1, now);
                 rate.reached(window.counts(now))
@@ -145,16 +155,16 @@ impl Ring {
         Ring { bits, size, next: 0, filled: 0, failures: 0 }
     }
 
+    #[inline(always)]
     fn push(&mut self, failed: bool) {
         let word = &mut self.bits[(self.next / 64) as usize];
-        let bit = 1 << (self.next % 64);
-        if self.filled == self.size {
-            self.failures -= u32::from(*word & bit != 0);
-        } else {
-            self.filled += 1;
-        }
-        *word = if failed { *word | bit } else { *word & !bit };
-        self.failures += u32::from(failed);
+        let place = self.next % 64;
+        let whole = self.filled == self.size;
+        // What was never filled is no failure.
+        let leaves = whole && *word >> place & 1 == 1;
+        *word = *word & !(1 << place) | u64::from(failed) << place;
+        self.failures = self.failures + u32::from(failed) - u32::from(leaves);
+        self.filled += u32::from(!whole);
         self.next = if self.next + 1 == self.size { 0 } else { self.next + 1 };
     }
 

@@ -18,9 +18,9 @@ impl Chooser<'_> {
     /// The first attempt where none can be made as things stand: what the policy says of that.
     #[cold]
     fn first_of_the_unavailable(&mut self) -> bool {
-        match (self.policy.all_unavailable, self.refusal.earliest) {
-            (AllUnavailable::FailOpen, _) if self.refusal.out_of_service > 0 => {
-                *self.refusal = Refusal::NOTHING;
+        match (self.rules.policy.all_unavailable, self.known.refusal.earliest) {
+            (AllUnavailable::FailOpen, _) if self.known.refusal.out_of_service > 0 => {
+                self.known.refusal = Refusal::NOTHING;
                 self.fail_open = true;
                 self.first()
             }
@@ -32,8 +32,9 @@ impl Chooser<'_> {
     /// A second attempt beside the first, if the budgets grant it.
     pub(crate) fn decide_hedge(&mut self) -> bool {
         // It follows no failure, and whatever the row of one says is not asked.
-        let (action, row) = (RecoveryAction::Hedge, self.policy.matrix.row(FailureClass::Unknown));
-        !self.health.standing.recovery_off()
+        let (action, row) =
+            (RecoveryAction::Hedge, self.rules.policy.matrix.row(FailureClass::Unknown));
+        !self.known.health.standing.recovery_off()
             && self.recovery(action, row)
             && (self.granted() || self.elsewhere(action, row))
     }
@@ -43,7 +44,7 @@ impl Chooser<'_> {
     #[inline(always)]
     pub(crate) fn decide(&mut self) -> bool {
         let class = self.slot.lapse.class;
-        let row = self.policy.matrix.row(class);
+        let row = self.rules.policy.matrix.row(class);
         // A partial stream is known by its phase; its cause says nothing more.
         if class != FailureClass::PartialStream
             && let Err(reason) = gates::class(row)
@@ -56,10 +57,10 @@ impl Chooser<'_> {
         if let Err(reason) = self.idempotent() {
             return self.refuse(reason);
         }
-        if self.health.standing.recovery_off() {
+        if self.known.health.standing.recovery_off() {
             return self.refuse(StopReason::KillSwitch);
         }
-        if remaining(self.slot, self.now).is_zero() {
+        if remaining(self.slot, self.known.now).is_zero() {
             return self.refuse(StopReason::Deadline);
         }
         self.any_kind(row) || self.any_of_the_unavailable(row)
@@ -73,7 +74,7 @@ impl Chooser<'_> {
         }
         let lapse = &self.slot.lapse;
         let uncertain = !lapse.unsent && !lapse.settled;
-        let row = self.policy.matrix.row(lapse.class);
+        let row = self.rules.policy.matrix.row(lapse.class);
         gates::idempotency(lapse.class, row, uncertain, self.class.writes)
     }
 
@@ -103,10 +104,10 @@ impl Chooser<'_> {
 
     /// A recovery where none can be made as things stand: what the policy says of that.
     fn any_of_the_unavailable(&mut self, row: Row) -> bool {
-        match (self.policy.all_unavailable, self.refusal.earliest) {
+        match (self.rules.policy.all_unavailable, self.known.refusal.earliest) {
             _ if self.stops() => false,
-            (AllUnavailable::FailOpen, _) if self.refusal.out_of_service > 0 => {
-                *self.refusal = Refusal::NOTHING;
+            (AllUnavailable::FailOpen, _) if self.known.refusal.out_of_service > 0 => {
+                self.known.refusal = Refusal::NOTHING;
                 self.fail_open = true;
                 self.any_kind(row)
             }
@@ -120,8 +121,8 @@ impl Chooser<'_> {
     /// A wait that does not fit stops all recovery, where the policy says so.
     #[inline]
     fn stops(&self) -> bool {
-        self.refusal.reason == StopReason::WaitTooLong
-            && self.policy.retry_after.too_long == WaitTooLong::Stop
+        self.known.refusal.reason == StopReason::WaitTooLong
+            && self.rules.policy.retry_after.too_long == WaitTooLong::Stop
     }
 
     /// The budgets have denied what was chosen. Another destination may have what this one lacks; a
@@ -129,7 +130,7 @@ impl Chooser<'_> {
     #[cold]
     fn elsewhere(&mut self, action: RecoveryAction, row: Row) -> bool {
         self.refuse(StopReason::RetryBudget);
-        if action == RecoveryAction::Retry || !self.budgets.differ_by_destination() {
+        if action == RecoveryAction::Retry || !self.known.budgets.differ_by_destination() {
             return false;
         }
         let mut denied = TargetSet::EMPTY;
@@ -158,8 +159,8 @@ impl Chooser<'_> {
             destination: self.slot.next.target,
             tenant: self.slot.request.tenant,
         };
-        let granted = self.budgets.ask(action, payer, self.now);
-        if granted && let Some(facts) = self.facts {
+        let granted = self.known.budgets.ask(action, payer, self.known.now);
+        if granted && let Some(facts) = &mut self.known.facts {
             facts.push(payer.fact(action, false));
         }
         granted

@@ -19,7 +19,7 @@ impl Chooser<'_> {
     pub(super) fn search_groups(&mut self, terms: Terms) -> Option<Found> {
         let class = self.class;
         let segments = &class.equivalent;
-        if self.policy.selection.groups == GroupOrder::Listed || segments.len() < 2 {
+        if self.rules.policy.selection.groups == GroupOrder::Listed || segments.len() < 2 {
             return self.search(segments, terms);
         }
         self.search_ranked(segments, terms, Chooser::group_rank)
@@ -32,14 +32,14 @@ impl Chooser<'_> {
         terms: Terms,
         rank: fn(&mut Self, &Segment, usize) -> Rank,
     ) -> Option<Found> {
-        let before = *self.refusal;
+        let before = self.known.refusal;
         let mut last = None;
         while let Some(next) = self.next_ranked(segments, last, rank) {
             last = Some(next);
             let (.., place) = next;
             if let Some(found) = self.search(slice::from_ref(&segments[place]), terms) {
                 // What was refused on the way counts only where nothing is found.
-                *self.refusal = before;
+                self.known.refusal = before;
                 return Some(found);
             }
         }
@@ -65,12 +65,12 @@ impl Chooser<'_> {
     }
 
     fn group_rank(&mut self, segment: &Segment, place: usize) -> Rank {
-        let (health, now) = (&self.health, self.now);
+        let (health, now) = (&self.known.health, self.known.now);
         let targets = segment.targets.iter().copied();
         // No latency seen lately counts as none at all, which is the least.
         let latency = || targets.clone().map(|t| health.load.latency(t, now)).min().flatten();
         let latency = || latency().unwrap_or(Duration::ZERO);
-        match self.policy.selection.groups {
+        match self.rules.policy.selection.groups {
             GroupOrder::Listed => (0, 0, Duration::ZERO, Money::ZERO, place),
             GroupOrder::HealthScore => {
                 let counts =
@@ -81,7 +81,8 @@ impl Chooser<'_> {
             GroupOrder::LowestLatency => (0, 0, latency(), Money::ZERO, place),
             GroupOrder::Cheapest => {
                 let request = &self.slot.request;
-                let costs = targets.map(|target| estimated_cost(request, self.topology, target));
+                let costs =
+                    targets.map(|target| estimated_cost(request, &self.rules.topology, target));
                 (0, 0, Duration::ZERO, costs.min().unwrap_or(Money::MAX), place)
             }
             GroupOrder::LeastInFlight => {
@@ -109,8 +110,8 @@ impl Chooser<'_> {
         if !door.counts_attempts && self.tally.in_group(group) > 0 {
             return None;
         }
-        let room = self.health.doors.room_at(door.number, self.now);
-        (room > self.now).then_some(room)
+        let room = self.known.health.doors.room_at(door.number, self.known.now);
+        (room > self.known.now).then_some(room)
     }
 
     /// The eligible targets whose priority is their turn.
@@ -121,7 +122,7 @@ impl Chooser<'_> {
 
     fn of_level(&self, segment: &Segment, eligible: TargetSet) -> TargetSet {
         let levels = &segment.levels;
-        let turn = match self.policy.selection.priority {
+        let turn = match self.rules.policy.selection.priority {
             Priority::ByAttempt => usize::from(self.slot.attempts).min(levels.len() - 1),
             Priority::Highest | Priority::Ignored => 0,
         };

@@ -53,21 +53,21 @@ impl Chooser<'_> {
         if let Some(at) = self.full_until(group) {
             let mut refusal = Refusal::from(StopReason::GroupFull);
             let action = Some(RecoveryAction::Retry);
-            refusal.note_return(Return { target, group, action, at }, self.now);
-            self.refusal.add(refusal);
+            refusal.note_return(Return { target, group, action, at }, self.known.now);
+            self.known.refusal.add(refusal);
             return false;
         }
         if let Some(why) = self.standstill(target) {
             let usable = match why {
                 Standstill::Operator => false,
                 Standstill::Until(at) => {
-                    self.fail_open || (!wait.is_zero() && at <= self.now + wait)
+                    self.fail_open || (!wait.is_zero() && at <= self.known.now + wait)
                 }
             };
             if !usable {
                 let mut refusal = Refusal::from(StopReason::NoEligibleTarget);
                 self.note_standstill(&mut refusal, why, target, group, Some(RecoveryAction::Retry));
-                self.refusal.add(refusal);
+                self.known.refusal.add(refusal);
                 return false;
             }
         }
@@ -79,7 +79,7 @@ impl Chooser<'_> {
             fail_open: self.fail_open,
             wait,
             honoured,
-            since: self.now,
+            since: self.known.now,
         };
         true
     }
@@ -160,14 +160,14 @@ impl Chooser<'_> {
             self.take(found, terms.action, wait);
             return true;
         }
-        let before = *self.refusal;
+        let before = self.known.refusal;
         if self.retry(row, index) {
             return true;
         }
         let others = Terms { latest: false, ..terms };
         let Some(found) = self.search_groups(others) else { return false };
         // The latest target's refusal counts only where no other is found.
-        *self.refusal = before;
+        self.known.refusal = before;
         self.take(found, terms.action, wait);
         true
     }

@@ -10,20 +10,18 @@ mod room;
 mod search;
 mod substitutes;
 
-use alloc::vec::Vec;
-
 pub(crate) use self::pick::first_of_equals;
 pub(crate) use self::room::{estimated_cost, remaining};
-use crate::budget::Budgets;
-use crate::config::{LoopOrder, Policy, RecoveryAction, Row};
+use crate::config::{LoopOrder, RecoveryAction, Row};
 use crate::event::StopReason;
-use crate::facts::Fact;
 use crate::gates;
-use crate::health::{Health, Standstill};
+use crate::health::Standstill;
+use crate::known::Known;
 use crate::plan::ClassPlan;
+use crate::rules::Rules;
 use crate::slots::{Next, Slot};
 use crate::tally::Tally;
-use crate::target::{Target, TargetId, Topology};
+use crate::target::{Target, TargetId};
 use crate::target_set::TargetSet;
 use crate::{Duration, Instant};
 
@@ -93,21 +91,15 @@ impl From<StopReason> for Refusal {
 /// All a decision may look at. The attempt that it finds it writes to the `next` of the request's slot,
 /// and only says that it has; why it found none it adds to `refusal`, to which a find adds nothing.
 pub(crate) struct Chooser<'a> {
-    pub(crate) policy: &'a Policy,
-    pub(crate) topology: &'a Topology,
+    pub(crate) rules: &'a Rules,
     pub(crate) class: &'a ClassPlan,
-    pub(crate) health: &'a mut Health,
-    pub(crate) budgets: &'a mut Budgets,
-    pub(crate) facts: &'a mut Option<Vec<Fact>>,
+    pub(crate) known: &'a mut Known,
     pub(crate) slot: &'a mut Slot,
     pub(crate) tally: Tally<'a>,
-    pub(crate) now: Instant,
     /// Targets a shared budget denied in this decision, if any.
     pub(crate) denied: Option<TargetSet>,
     /// Use targets that are out of service, unless only an operator may put them back.
     pub(crate) fail_open: bool,
-    /// Why nothing was found so far.
-    pub(crate) refusal: &'a mut Refusal,
 }
 
 /// Which targets one search considers, beyond the eligibility every attempt needs.
@@ -147,13 +139,13 @@ impl Chooser<'_> {
             larger_than: 0,
             wait: Duration::ZERO,
         };
-        let before = *self.refusal;
+        let before = self.known.refusal;
         let mut found = self.search_groups(terms);
         if found.is_none() && self.class.attempts.allow_substitution {
             found = self.search_substitutes(terms);
         }
         let Some(found) = found else { return false };
-        *self.refusal = before;
+        self.known.refusal = before;
         self.take(found, None, Duration::ZERO);
         true
     }
@@ -175,7 +167,7 @@ impl Chooser<'_> {
 
     /// An attempt that starts when the first target returns, if that still fits.
     fn wait_for(&mut self, back: Return) -> bool {
-        let wait = back.at.since(self.now);
+        let wait = back.at.since(self.known.now);
         let needed = match back.action {
             None => Duration::ZERO,
             Some(_) => self.needed(back.target),
@@ -192,7 +184,7 @@ impl Chooser<'_> {
             fail_open: false,
             wait,
             honoured: None,
-            since: self.now,
+            since: self.known.now,
         };
         true
     }
@@ -205,7 +197,9 @@ impl Chooser<'_> {
             Some(Standstill::Operator) => false,
             Some(Standstill::Until(_)) => fail_open,
         };
-        in_service && self.full_until(group).is_none() && !remaining(self.slot, self.now).is_zero()
+        in_service
+            && self.full_until(group).is_none()
+            && !remaining(self.slot, self.known.now).is_zero()
     }
 
     /// What was found is the next attempt.
@@ -219,17 +213,17 @@ impl Chooser<'_> {
             fail_open: self.fail_open || found.panic,
             wait,
             honoured: None,
-            since: self.now,
+            since: self.known.now,
         };
     }
 
     #[inline]
     fn refuse(&mut self, reason: StopReason) -> bool {
-        self.refusal.note(reason);
+        self.known.refusal.note(reason);
         false
     }
 
     fn target(&self, id: TargetId) -> &Target {
-        &self.topology.targets[usize::from(id.0)]
+        &self.rules.topology.targets[usize::from(id.0)]
     }
 }

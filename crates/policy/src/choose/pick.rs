@@ -2,21 +2,21 @@
 
 use super::room::{estimated_cost, remaining, tokens};
 use crate::breaker::Lane;
-use crate::config::{Policy, Sticky};
+use crate::config::{Sticky, Strategy};
 use crate::gates;
 use crate::health::Health;
 use crate::mix::{self, Draw};
 use crate::plan::{ClassPlan, Segment};
+use crate::rules::Rules;
 use crate::select;
 use crate::slots::Slot;
-use crate::target::{TargetId, Topology};
+use crate::target::TargetId;
 use crate::target_set::TargetSet;
 use crate::{Instant, Money, Share};
 
 /// What the choice among the targets of a segment may rest on, beside their health.
 pub(super) struct Ground<'a> {
-    pub(super) policy: &'a Policy,
-    pub(super) topology: &'a Topology,
+    pub(super) rules: &'a Rules,
     pub(super) segment: &'a Segment,
     pub(super) lane: Lane,
     pub(super) slot: &'a Slot,
@@ -31,7 +31,7 @@ impl Ground<'_> {
         health: &mut Health,
         eligible: impl Fn(TargetId) -> bool,
     ) -> TargetId {
-        let Ground { policy, topology, segment, slot, now, .. } = *self;
+        let Ground { rules: Rules { policy, topology, .. }, segment, slot, now, .. } = *self;
         let request = &slot.request;
         if policy.selection.sticky == Sticky::Session {
             return of_session(request.session, segment, eligible);
@@ -53,7 +53,10 @@ impl Ground<'_> {
     /// One of the targets that are in service, if any is, and if the policy believes that.
     #[inline(never)]
     fn pick_of_those_in_service(&self, health: &mut Health) -> Option<TargetId> {
-        if self.policy.selection.panic_threshold != Share::ONE {
+        if !self.segment.takes_first && health.all_well(&self.segment.set) {
+            return Some(self.pick(health, |_| true));
+        }
+        if self.rules.policy.selection.panic_threshold != Share::ONE {
             return None;
         }
         let draw = || self.slot.ramp_draw();
@@ -81,8 +84,7 @@ fn of_session(session: u64, segment: &Segment, eligible: impl Fn(TargetId) -> bo
 /// asking the gates about each; `None` says nothing.
 #[inline(always)]
 pub(crate) fn first_of_equals(
-    policy: &Policy,
-    topology: &Topology,
+    rules: &Rules,
     class: &ClassPlan,
     health: &mut Health,
     slot: &Slot,
@@ -101,10 +103,14 @@ pub(crate) fn first_of_equals(
     if !alike {
         return None;
     }
-    let ground = Ground { policy, topology, segment, lane: class.lane, slot, now };
-    match segment.takes_first {
-        true if health.is_well(segment.targets[0]) => Some(segment.targets[0]),
-        false if health.all_well(segment.set) => Some(ground.pick(health, |_| true)),
-        _ => ground.pick_of_those_in_service(health),
+    if segment.takes_first && health.is_well(segment.targets[0]) {
+        return Some(segment.targets[0]);
     }
+    let by_load =
+        segment.strategy == Strategy::LeastInFlight && rules.policy.selection.sticky == Sticky::No;
+    if by_load && health.all_well(&segment.set) {
+        return health.load.least_in_flight(&segment.targets);
+    }
+    let ground = Ground { rules, segment, lane: class.lane, slot, now };
+    ground.pick_of_those_in_service(health)
 }

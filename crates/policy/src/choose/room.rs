@@ -28,16 +28,16 @@ impl Chooser<'_> {
     #[inline(always)]
     pub(super) fn has_room(&self) -> bool {
         let (slot, class) = (&*self.slot, self.class);
-        let remaining = remaining(slot, self.now);
+        let remaining = remaining(slot, self.known.now);
         !remaining.is_zero()
             && remaining >= class.min_useful
-            && class.max_added_latency.is_none_or(|most| self.now.since(slot.arrived) <= most)
+            && class.max_added_latency.is_none_or(|most| self.known.now.since(slot.arrived) <= most)
     }
 
     /// The room for a hedge, which leaves the attempt beside it what that may cost.
     pub(super) fn room_beside(&self) -> Room {
         let slot = &*self.slot;
-        let at_stake = estimated_cost(&slot.request, self.topology, slot.flight.target);
+        let at_stake = estimated_cost(&slot.request, &self.rules.topology, slot.flight.target);
         Room { at_stake, ..self.room(Duration::ZERO) }
     }
 
@@ -45,13 +45,13 @@ impl Chooser<'_> {
     #[inline(always)]
     pub(super) fn room(&self, wait: Duration) -> Room {
         let (slot, class) = (&*self.slot, self.class);
-        let added = (self.now + wait).since(slot.arrived);
+        let added = (self.known.now + wait).since(slot.arrived);
         // What is estimated is the whole attempt; of a first output it is asked that it can be.
-        let first_output = left(slot.first_output_by, self.now + wait);
+        let first_output = left(slot.first_output_by, self.known.now + wait);
         let others = gates::time(first_output, Duration::ZERO, Duration::ZERO)
             .and_then(|()| gates::added_latency(added, class.max_added_latency));
         Room {
-            total_left: total_left(slot, &self.policy.timeouts, self.now, wait),
+            total_left: total_left(slot, &self.rules.policy.timeouts, self.known.now, wait),
             min_useful: if slot.attempts == 0 { Duration::ZERO } else { class.min_useful },
             others,
             at_stake: Money::ZERO,
@@ -68,7 +68,7 @@ impl Chooser<'_> {
             return Ok(());
         }
         let slot = &*self.slot;
-        let cost = estimated_cost(&slot.request, self.topology, target);
+        let cost = estimated_cost(&slot.request, &self.rules.topology, target);
         gates::cost(slot.spent + slot.presumed + room.at_stake, cost, self.class.ceiling)
     }
 
@@ -81,8 +81,8 @@ impl Chooser<'_> {
     ) -> Result<(Duration, Option<Duration>), StopReason> {
         let slot = &*self.slot;
         let draw = mix::draw(slot.request.salt, Draw::Jitter, u64::from(slot.attempts));
-        let delay = backoff::delay(&self.policy.backoff, index, slot.previous_wait, draw);
-        let hint = match self.policy.retry_after.source {
+        let delay = backoff::delay(&self.rules.policy.backoff, index, slot.previous_wait, draw);
+        let hint = match self.rules.policy.retry_after.source {
             _ if slot.lapse.waited => None,
             RetryAfterSource::Latest => slot.lapse.hint,
             RetryAfterSource::First => slot.first_hint,
@@ -90,7 +90,7 @@ impl Chooser<'_> {
         // Nearly always nothing asks for more than the backoff, and that leaves time enough under
         // the closest limit of all.
         let class = self.class;
-        let rest = remaining(slot, self.now).saturating_sub(delay);
+        let rest = remaining(slot, self.known.now).saturating_sub(delay);
         let least = class.min_useful.max(needed + Duration::from_micros(1));
         if hint.is_none() && class.max_added_latency.is_none() && rest >= least {
             return Ok((delay, None));
@@ -98,7 +98,7 @@ impl Chooser<'_> {
         let (in_time, in_latency) = self.longest_wait(needed);
         let longest = in_time.min(in_latency);
         let heeded = hint.filter(|_| heeds_hint).map(|hint| (hint, mix::again(draw)));
-        match backoff::wait(&self.policy.retry_after, delay, heeded, longest) {
+        match backoff::wait(&self.rules.policy.retry_after, delay, heeded, longest) {
             Wait::For { wait, honoured } => Ok((wait, honoured)),
             Wait::TooLong if heeds_hint && hint.is_some() => Err(StopReason::WaitTooLong),
             Wait::TooLong if in_latency < in_time => Err(StopReason::AddedLatency),
@@ -109,7 +109,7 @@ impl Chooser<'_> {
     /// The wait before a recovery at another target; `None` where it does not fit.
     #[inline(always)]
     pub(super) fn failover_wait(&mut self) -> Option<Duration> {
-        match self.policy.backoff.before_failover {
+        match self.rules.policy.backoff.before_failover {
             true => self.wait_before_failover(),
             false => Some(Duration::ZERO),
         }
@@ -119,7 +119,7 @@ impl Chooser<'_> {
         match self.wait_before(self.place_in_series(), false, Duration::ZERO) {
             Ok((wait, _)) => Some(wait),
             Err(reason) => {
-                self.refusal.note(reason);
+                self.known.refusal.note(reason);
                 None
             }
         }
@@ -142,42 +142,42 @@ impl Chooser<'_> {
     pub(super) fn longest_wait(&self, needed: Duration) -> (Duration, Duration) {
         let (slot, class) = (&*self.slot, self.class);
         let least = class.min_useful.max(needed + Duration::from_micros(1));
-        let total = match self.policy.timeouts.total_covers {
+        let total = match self.rules.policy.timeouts.total_covers {
             TotalCovers::Everything => {
-                total_left(slot, &self.policy.timeouts, self.now, Duration::ZERO)
+                total_left(slot, &self.rules.policy.timeouts, self.known.now, Duration::ZERO)
             }
             // Only the product's limit runs while the policy's own stands still.
-            TotalCovers::AttemptsOnly => left(slot.deadline, self.now),
+            TotalCovers::AttemptsOnly => left(slot.deadline, self.known.now),
         };
         let spare = |left: Duration, least| match left {
             Duration::MAX => Duration::MAX,
             left => left.saturating_sub(least),
         };
-        let first = left(slot.first_output_by, self.now);
+        let first = left(slot.first_output_by, self.known.now);
         let in_time = spare(total, least).min(spare(first, Duration::from_micros(1)));
         let in_latency = class
             .max_added_latency
-            .map_or(Duration::MAX, |most| most.saturating_sub(self.now.since(slot.arrived)));
+            .map_or(Duration::MAX, |most| most.saturating_sub(self.known.now.since(slot.arrived)));
         (in_time, in_latency)
     }
 
     /// Time an attempt on this target is expected to need, the safety margin included.
     pub(super) fn needed(&mut self, target: TargetId) -> Duration {
-        let envelope = &self.policy.envelope;
+        let envelope = &self.rules.policy.envelope;
         if !envelope.estimate.enabled {
             return Duration::ZERO;
         }
-        let cut = self.policy.timeouts.attempt.unwrap_or(Duration::MAX);
+        let cut = self.rules.policy.timeouts.attempt.unwrap_or(Duration::MAX);
         self.expected(target).min(cut) + envelope.safety_margin
     }
 
     /// How long an attempt on this target is expected to take.
     pub(super) fn expected(&mut self, target: TargetId) -> Duration {
-        let prior = self.policy.envelope.estimate.prior;
+        let prior = self.rules.policy.envelope.estimate.prior;
         let prior = prior.unwrap_or(self.target(target).prior_latency);
         let class = self.slot.request.class;
-        let estimates = self.health.estimates.as_mut().expect("kept where a decision asks");
-        estimates.expected(class, target, prior, self.now)
+        let estimates = self.known.health.estimates.as_mut().expect("kept where a decision asks");
+        estimates.expected(class, target, prior, self.known.now)
     }
 }
 

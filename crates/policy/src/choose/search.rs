@@ -76,7 +76,7 @@ impl Chooser<'_> {
             for target in segment.targets.iter().copied() {
                 if !self.was_tried_enough(target, self.tally.on_target(target), most, terms) {
                     let found = Found { target, group: segment.group, panic: false };
-                    return self.health.is_well(target).then_some(found);
+                    return self.known.health.is_well(target).then_some(found);
                 }
             }
         }
@@ -133,11 +133,11 @@ impl Chooser<'_> {
                     self.note_standstill(&mut refusal, why, target, group, terms.action);
                 } else if let Some(at) = self.full_until(group) {
                     refusal.note(StopReason::GroupFull);
-                    refusal.note_return(self.back(target, group, terms.action, at), self.now);
+                    refusal.note_return(self.back(target, group, terms.action, at), self.known.now);
                 }
             }
         }
-        self.refusal.add(refusal);
+        self.known.refusal.add(refusal);
     }
 
     /// Whether a target is used in spite of what is known against it.
@@ -209,11 +209,12 @@ impl Chooser<'_> {
     /// Too much of the group is out of service for its health to be believed.
     #[inline(always)]
     fn panics(&self, segment: &Segment) -> bool {
-        self.policy.selection.panic_threshold != crate::Share::ONE && self.is_mostly_out(segment)
+        self.rules.policy.selection.panic_threshold != crate::Share::ONE
+            && self.is_mostly_out(segment)
     }
 
     fn is_mostly_out(&self, segment: &Segment) -> bool {
-        let threshold = self.policy.selection.panic_threshold;
+        let threshold = self.rules.policy.selection.panic_threshold;
         let out = |target: &&TargetId| self.standstill(**target).is_some();
         let count = segment.targets.iter().filter(out).count();
         crate::Share::ratio(count as u64, segment.targets.len() as u64) > threshold
@@ -222,20 +223,21 @@ impl Chooser<'_> {
     #[inline(never)]
     fn pick(&mut self, segment: &Segment, eligible: TargetSet) -> TargetId {
         let ground = Ground {
-            policy: self.policy,
-            topology: self.topology,
+            rules: self.rules,
             segment,
             lane: self.class.lane,
             slot: self.slot,
-            now: self.now,
+            now: self.known.now,
         };
-        ground.pick(self.health, |target| eligible.contains(target))
+        ground.pick(&mut self.known.health, |target| eligible.contains(target))
     }
 
     /// Why a target may not get this attempt now; `None` where it may.
     #[inline(always)]
     pub(super) fn standstill(&self, target: TargetId) -> Option<Standstill> {
-        self.health.standstill(target, self.class.lane, self.now, || self.slot.ramp_draw())
+        self.known
+            .health
+            .standstill(target, self.class.lane, self.known.now, || self.slot.ramp_draw())
     }
 
     pub(super) fn note_standstill(
@@ -249,11 +251,11 @@ impl Chooser<'_> {
         refusal.note(StopReason::NoEligibleTarget);
         if let Standstill::Until(at) = standstill {
             refusal.out_of_service = refusal.out_of_service.saturating_add(1);
-            if self.health.standing.only_cooling(target, self.now) {
+            if self.known.health.standing.only_cooling(target, self.known.now) {
                 refusal.cooling = refusal.cooling.saturating_add(1);
             }
             let at = self.full_until(group).map_or(at, |room| at.max(room));
-            refusal.note_return(self.back(target, group, action, at), self.now);
+            refusal.note_return(self.back(target, group, action, at), self.known.now);
         }
     }
 

@@ -3,7 +3,6 @@
 use alloc::vec::Vec;
 
 use super::Core;
-use super::learn::report;
 use super::results::in_flight_due;
 use crate::breaker::Lane;
 use crate::budget::Payer;
@@ -15,53 +14,67 @@ use crate::gates;
 use crate::outcome::{FailureClass, Phase, Usage};
 use crate::plan::DoorPlan;
 use crate::slots::{Flight, Lapse, Next, Slot, Stage};
-use crate::target::ClassId;
+use crate::target::{ClassId, TargetId};
 use crate::{Duration, Instant};
 
 impl Core {
     /// Makes the attempt that the slot holds as its next.
     #[inline(never)]
-    pub(super) fn send(&mut self, slot: &mut Slot, out: &mut Vec<Action>) {
-        let now = self.now;
-        let class = &self.classes[usize::from(slot.request.class.0)];
-        let Next { target, group, action, honoured, since, .. } = slot.next;
+    pub(super) fn send_next(&mut self, slot: &mut Slot, out: &mut Vec<Action>) {
+        let next = slot.next;
+        self.send(slot, next, out);
+    }
+
+    /// Makes a request's first attempt, which has waited for nothing. The same for most requests: compiled
+    /// by itself, for what it is.
+    #[inline(always)]
+    pub(super) fn send_first(&mut self, slot: &mut Slot, target: TargetId, out: &mut Vec<Action>) {
+        let next = Next { target, since: self.known.now, ..Next::FIRST };
+        self.send(slot, next, out);
+    }
+
+    #[inline(always)]
+    fn send(&mut self, slot: &mut Slot, next: Next, out: &mut Vec<Action>) {
+        let now = self.known.now;
+        let Next { target, group, action, honoured, since, .. } = next;
+        let class = &self.rules.classes[usize::from(slot.request.class.0)];
+        let first = action.is_none();
         let waited = now.since(since);
-        let sent_to_group = self.tallies.of(slot).count(target, group);
+        let sent_to_group = match slot.tallied || !first {
+            true => self.tallies.of(slot).count(target, group),
+            false => 0,
+        };
         if class.has_doors
             && let Some(door) = class.groups[usize::from(group)].door
             && (door.counts_attempts || sent_to_group == 0)
         {
             // The attempt is counted at the group's door, or the request with its first there.
-            self.health.doors.admit(door.number, now);
-            if let Some(facts) = &mut self.facts {
+            self.known.health.doors.admit(door.number, now);
+            if let Some(facts) = &mut self.known.facts {
                 facts.push(Fact::Admitted { class: slot.request.class, group });
             }
         }
         let elsewhere = action.is_some_and(|action| action != RecoveryAction::Retry);
-        let breaker = self.health.breakers.state(target, class.lane, now);
-        let breakers = &mut self.health.breakers;
-        let permit = breakers.on_sent(target, class.lane, elsewhere, now, &mut report(out));
-        self.health.load.on_sent(target);
-        self.health.standing.on_sent(target, now);
-        self.in_flight += 1;
+        let (breaker, permit) = self.known.health.on_sent(target, class.lane, elsewhere, now, out);
+        self.known.in_flight += 1;
 
         let failing = slot.flight.target;
-        let same = slot.attempts > 0 && failing == target;
+        let same = !first && failing == target;
         let run = if same { slot.flight.run.saturating_add(1) } else { 1 };
         if action == Some(RecoveryAction::Hedge) {
             slot.rival = Some(slot.flight);
         } else if !same {
             slot.previous_wait = Duration::ZERO;
         }
-        slot.attempts += 1;
-        let number = slot.attempts;
-        if self.policy.timeouts.total_covers == TotalCovers::AttemptsOnly {
+        let number = if first { 1 } else { slot.attempts + 1 };
+        slot.attempts = number;
+        if self.rules.policy.timeouts.total_covers == TotalCovers::AttemptsOnly {
             slot.policy_deadline = slot.policy_deadline + waited;
             slot.note_end();
         }
         let remaining = remaining(slot, now);
         // Its own time limit; and for a retry on the first target no more than the reserve leaves.
-        let own = self.policy.timeouts.attempt.unwrap_or(Duration::MAX).min(remaining);
+        let own = self.rules.limits.attempt.min(remaining);
         let timeout = match action {
             Some(RecoveryAction::Retry) if remaining != Duration::MAX => {
                 own.min(remaining.saturating_sub(class.reserve(number == run)))
@@ -69,11 +82,11 @@ impl Core {
             _ => own,
         };
         let limit = if timeout < remaining { now + timeout } else { Instant::FAR_FUTURE };
-        let due = match self.policy.timeouts.first_token {
+        let due = match slot.request.streamed {
             // Of an answer that is not streamed nothing is seen before its end: there is no first
             // token to wait for.
-            Some(first_token) if slot.request.streamed => limit.min(now + first_token),
-            _ => limit,
+            true => limit.min(now + self.rules.limits.first_token),
+            false => limit,
         };
         slot.flight = Flight {
             number,
@@ -107,36 +120,26 @@ impl Core {
             },
             disclose: class.must_disclose(target),
         }));
-        let due = in_flight_due(slot);
-        match number {
-            1 => self.first_sent(slot, due, out),
-            _ => slot.arm_for(due, out),
+        if !first {
+            return slot.arm_for(in_flight_due(slot), out);
         }
-    }
-
-    /// The request's first attempt was sent; so far its timer is due at this time.
-    #[inline]
-    fn first_sent(&mut self, slot: &mut Slot, due: Instant, out: &mut Vec<Action>) {
-        let (target, tenant) = (slot.flight.target, slot.request.tenant);
-        self.budgets.on_first_attempt(target, tenant, self.now);
-        if !self.classes[usize::from(slot.request.class.0)].hedges {
-            slot.arm_for(due, out);
-            return self.publish(|| Fact::FirstAttempt { target, tenant });
-        }
+        let (hedges, tenant) = (class.hedges, slot.request.tenant);
+        self.known.budgets.on_first_attempt(target, tenant, now);
         self.publish(|| Fact::FirstAttempt { target, tenant });
-        let hedge_at = self.now + self.hedge_delay(slot);
-        slot.hedge_at = hedge_at;
-        slot.arm_for(due.min(hedge_at), out);
+        if hedges {
+            slot.hedge_at = now + self.hedge_delay(slot);
+        }
+        slot.arm_for(due.min(slot.hedge_at).min(slot.ends), out);
     }
 
     /// Whose breakers the requests of a class meet.
     pub(crate) fn lane(&self, class: ClassId) -> Lane {
-        self.classes[usize::from(class.0)].lane
+        self.rules.classes[usize::from(class.0)].lane
     }
 
     /// The door of a group, where it has one.
     pub(crate) fn door(&self, class: ClassId, group: u8) -> Option<DoorPlan> {
-        self.classes[usize::from(class.0)].groups[usize::from(group)].door
+        self.rules.classes[usize::from(class.0)].groups[usize::from(group)].door
     }
 
     /// The attempt failed and is over: its target's standing, then recovery.
@@ -146,8 +149,9 @@ impl Core {
         self.close_attempt(slot);
         slot.first_hint = slot.first_hint.or(lapse.hint);
         slot.lapse = lapse;
-        if self.policy.matrix.row(lapse.class).retry == RetryRule::No {
-            self.tallies.of(slot).exclude(slot.flight.target);
+        if self.rules.policy.matrix.row(lapse.class).retry == RetryRule::No {
+            let failed = slot.flight.target;
+            self.tallies.of(slot).exclude(failed);
         }
         self.over(slot, out);
     }
@@ -167,7 +171,7 @@ impl Core {
     fn over_beside(&mut self, slot: &mut Slot, out: &mut Vec<Action>) {
         let class = slot.lapse.class;
         let is_result = match class {
-            FailureClass::Refusal => gates::class(self.policy.matrix.row(class)).is_err(),
+            FailureClass::Refusal => gates::class(self.rules.policy.matrix.row(class)).is_err(),
             class => class == FailureClass::CallerCancelled,
         };
         if is_result {
@@ -216,7 +220,7 @@ impl Core {
         out: &mut Vec<Action>,
     ) {
         out.push(Action::Cancel { attempt: slot.attempt_ref(), class });
-        slot.presumed += estimated_cost(&slot.request, &self.topology, slot.flight.target);
+        slot.presumed += estimated_cost(&slot.request, &self.rules.topology, slot.flight.target);
     }
 
     /// An attempt is over: what it held returns.
@@ -225,11 +229,11 @@ impl Core {
         let flight = &mut slot.flight;
         assert!(flight.permit.is_some(), "an attempt in flight holds a permit");
         if let Some(permit) = flight.permit {
-            self.health.breakers.on_end(permit, self.now);
+            self.known.health.breakers.on_end(permit, self.known.now);
         }
         flight.permit = None;
-        self.health.load.on_end(flight.target);
-        self.in_flight -= 1;
+        self.known.health.load.on_end(flight.target);
+        self.known.in_flight -= 1;
         if self.follows_recoveries && flight.action.is_some() {
             self.recovery_over(slot);
         }
@@ -242,7 +246,7 @@ impl Core {
         let Some(action) = flight.action else { return };
         let payer =
             Payer { failing: flight.failing, destination: flight.target, tenant: request.tenant };
-        self.budgets.on_recovery_ended(action, payer);
+        self.known.budgets.on_recovery_ended(action, payer);
         self.publish(|| payer.fact(action, true));
     }
 
@@ -251,7 +255,7 @@ impl Core {
         if let Some(action) = slot.next.action {
             let (failing, tenant) = (slot.flight.target, slot.request.tenant);
             let planned = Payer { failing, destination: slot.next.target, tenant };
-            self.budgets.on_recovery_ended(action, planned);
+            self.known.budgets.on_recovery_ended(action, planned);
             self.publish(|| planned.fact(action, true));
         }
     }
@@ -261,7 +265,7 @@ impl Core {
         if usage == Usage::default() {
             return;
         }
-        let price = &self.topology.targets[usize::from(slot.flight.target.0)].price;
+        let price = &self.rules.topology.targets[usize::from(slot.flight.target.0)].price;
         slot.spent += price.bill(usage.input, usage.cached, usage.output);
     }
 }

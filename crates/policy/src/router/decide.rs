@@ -15,14 +15,9 @@ impl Core {
     /// The first attempt, or none.
     #[inline(always)]
     pub(super) fn start(&mut self, slot: &mut Slot, out: &mut Vec<Action>) {
-        let now = self.now;
-        let class = &self.classes[usize::from(slot.request.class.0)];
-        let (policy, topology) = (&self.policy, &self.topology);
-        match first_of_equals(policy, topology, class, &mut self.health, slot, now) {
-            Some(target) => {
-                slot.next = Next { target, round: slot.round, since: now, ..Next::FIRST };
-                self.send(slot, out);
-            }
+        let class = &self.rules.classes[usize::from(slot.request.class.0)];
+        match first_of_equals(&self.rules, class, &mut self.known.health, slot, self.known.now) {
+            Some(target) => self.send_first(slot, target, out),
             None => self.search_first(slot, out),
         }
     }
@@ -48,7 +43,7 @@ impl Core {
             out.push(Action::Decided { attempt: slot.attempt_ref(), decision });
             self.schedule(slot, out);
         } else {
-            self.decided(slot, Decision::Stop(self.refusal.reason), out);
+            self.decided(slot, Decision::Stop(self.known.refusal.reason), out);
             self.stop(slot, out);
         }
     }
@@ -58,12 +53,12 @@ impl Core {
         slot.lapse.waited = true;
         let Next { target, group, action, fail_open, .. } = slot.next;
         // Nearly always nothing is known against it.
-        let well = self.health.is_well(target)
-            && !self.classes[usize::from(slot.request.class.0)].has_doors
-            && !remaining(slot, self.now).is_zero();
-        let switched_off = action.is_some() && self.health.standing.recovery_off();
+        let well = self.known.health.is_well(target)
+            && !self.rules.classes[usize::from(slot.request.class.0)].has_doors
+            && !remaining(slot, self.known.now).is_zero();
+        let switched_off = action.is_some() && self.known.health.standing.recovery_off();
         if !switched_off && (well || self.chooser(slot).usable(target, group, fail_open)) {
-            return self.send(slot, out);
+            return self.send_next(slot, out);
         }
         self.give_up_next(slot);
         match action {
@@ -99,28 +94,28 @@ impl Core {
             slot.previous_wait = wait;
         }
         if wait.is_zero() {
-            return self.send(slot, out);
+            return self.send_next(slot, out);
         }
         slot.stage = Stage::Waiting;
-        slot.arm_for(self.now + wait, out);
+        slot.arm_for(self.known.now + wait, out);
     }
 
     fn stop(&mut self, slot: &mut Slot, out: &mut Vec<Action>) {
-        let useless = self.policy.backoff.after_last
-            && self.refusal.reason == StopReason::Attempts
-            && self.policy.matrix.row(slot.lapse.class).retry != RetryRule::No;
+        let useless = self.rules.policy.backoff.after_last
+            && self.known.refusal.reason == StopReason::Attempts
+            && self.rules.policy.matrix.row(slot.lapse.class).retry != RetryRule::No;
         if !useless {
             return self.finish_stopped(slot, out);
         }
         let index = u32::from(slot.flight.run.saturating_sub(1));
         let draw = mix::draw(slot.request.salt, Draw::Jitter, u64::from(slot.attempts));
-        let wait = backoff::delay(&self.policy.backoff, index, slot.previous_wait, draw);
-        let wait = wait.min(remaining(slot, self.now));
+        let wait = backoff::delay(&self.rules.policy.backoff, index, slot.previous_wait, draw);
+        let wait = wait.min(remaining(slot, self.known.now));
         if wait.is_zero() {
             return self.finish_stopped(slot, out);
         }
-        slot.stage = Stage::Closing(self.refusal.reason);
-        (slot.next.since, slot.next.wait) = (self.now, wait);
+        slot.stage = Stage::Closing(self.known.refusal.reason);
+        (slot.next.since, slot.next.wait) = (self.known.now, wait);
         slot.arm(out);
     }
 }

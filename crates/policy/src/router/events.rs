@@ -4,65 +4,70 @@ use alloc::vec::Vec;
 
 use super::Core;
 use super::results::{due, in_flight_due};
+use crate::Instant;
 use crate::config::{FirstToken, Streaming};
 use crate::event::{Action, Advice, Decision, Outcome, Request, StopReason, Terminal};
 use crate::facts::Fact;
 use crate::outcome::{Answer, Failure, FailureClass, Phase, Usage};
 use crate::slots::{Lapse, Slot, Slots, Stage};
 use crate::target::TargetId;
-use crate::{Duration, Instant};
 
 impl Core {
-    #[inline(always)]
+    #[inline(never)]
     pub(super) fn on_arrived(
         &mut self,
         slots: &mut Slots,
-        number: u32,
         request: &Request,
         out: &mut Vec<Action>,
     ) {
         assert!(
-            usize::from(request.class.0) < self.classes.len(),
+            usize::from(request.class.0) < self.rules.classes.len(),
             "a request names a route class of the topology"
         );
-        let tenants = self.topology.tenants.len().max(1);
+        let tenants = self.rules.topology.tenants.len().max(1);
         assert!(
             usize::from(request.tenant.0) < tenants,
             "a request names a tenant of the topology"
         );
-        let class = &self.classes[usize::from(request.class.0)];
-        let looks_up = class.looks_up && request.tries.resent();
-        let slot = slots.open(number, request, class, self.now);
-        match looks_up {
+        let number = self.free.pop().unwrap_or_else(|| self.grow(slots));
+        let class = &self.rules.classes[usize::from(request.class.0)];
+        let slot = slots.open(number, request, class, self.known.now);
+        match class.looks_up && request.tries.resent() {
             true => self.look_up(slot, out),
             false => self.start(slot, out),
         }
     }
 
     #[inline(never)]
-    pub(super) fn on_headers(&mut self, slot: &mut Slot, out: &mut Vec<Action>) {
+    pub(super) fn on_headers(&mut self, slot: &mut Slot, number: u16, out: &mut Vec<Action>) {
+        if !slot.turn_to(number) {
+            return;
+        }
         if slot.flight.phase == Phase::BeforeHeaders {
             slot.flight.phase = Phase::BeforeOutput;
-            if self.policy.timeouts.first_token_means == FirstToken::Headers {
+            if self.rules.policy.timeouts.first_token_means == FirstToken::Headers {
                 slot.flight.due = slot.flight.limit;
             }
-            if self.policy.streaming == Streaming::AtHeaders && slot.request.streamed {
+            if self.rules.policy.streaming == Streaming::AtHeaders && slot.request.streamed {
                 self.pass_on(slot, out);
             }
         }
     }
 
     #[inline(never)]
-    pub(super) fn on_first_chunk(&mut self, slot: &mut Slot, out: &mut Vec<Action>) {
+    pub(super) fn on_first_chunk(&mut self, slot: &mut Slot, number: u16, out: &mut Vec<Action>) {
+        if !slot.turn_to(number) {
+            return;
+        }
         // Where a chunk is, headers are: perhaps nobody has told of them.
-        self.on_headers(slot, out);
+        self.on_headers(slot, number, out);
         if slot.flight.phase != Phase::BeforeOutput {
             return;
         }
-        if self.policy.timeouts.first_token_means == FirstToken::Chunk {
+        if self.rules.policy.timeouts.first_token_means == FirstToken::Chunk {
             slot.flight.due = slot.flight.limit;
         }
-        let shown = self.policy.streaming == Streaming::AtFirstChunk && slot.request.streamed;
+        let shown = self.rules.policy.streaming == Streaming::AtFirstChunk && slot.request.streamed;
         if shown && !slot.flight.committed {
             self.pass_on(slot, out);
         }
@@ -78,62 +83,72 @@ impl Core {
         self.drop_rival(slot, None, out);
     }
 
-    #[inline(always)]
-    pub(super) fn on_first_output(&mut self, slot: &mut Slot, out: &mut Vec<Action>) {
+    #[inline(never)]
+    pub(super) fn on_first_output(&mut self, slot: &mut Slot, number: u16, out: &mut Vec<Action>) {
+        if !slot.turn_to(number) {
+            return;
+        }
         if slot.flight.phase == Phase::AfterOutput {
             return;
         }
         self.succeeded(slot, out);
-        let shown = slot.request.streamed && self.policy.streaming != Streaming::BufferThenRelease;
+        let shown =
+            slot.request.streamed && self.rules.policy.streaming != Streaming::BufferThenRelease;
         if shown && !slot.flight.committed {
             self.pass_on(slot, out);
         }
-        let now = self.now;
-        let silence = self.policy.timeouts.idle_stream.unwrap_or(Duration::MAX);
+        let now = self.known.now;
+        let silence = self.rules.limits.silence;
         slot.flight.phase = Phase::AfterOutput;
         if shown {
             slot.first_output_by = Instant::FAR_FUTURE;
             slot.note_end();
             // Nothing can follow it now, so that a reserve for what follows is pointless.
-            let own = self.policy.timeouts.attempt;
-            slot.flight.limit = own.map_or(Instant::FAR_FUTURE, |own| slot.flight.sent + own);
+            slot.flight.limit = slot.flight.sent + self.rules.limits.attempt;
         }
         slot.flight.due = slot.flight.limit.min(now + silence);
         let due = in_flight_due(slot);
         slot.arm_for(due, out);
     }
 
-    #[inline(always)]
-    pub(super) fn on_progress(&mut self, slot: &mut Slot, at: Instant) {
+    #[inline(never)]
+    pub(super) fn on_progress(&mut self, slot: &mut Slot, number: u16, at: Instant) {
+        if !slot.turn_to(number) {
+            return;
+        }
         let flight = &mut slot.flight;
         if flight.phase == Phase::AfterOutput {
-            let silence = self.policy.timeouts.idle_stream.unwrap_or(Duration::MAX);
+            let silence = self.rules.limits.silence;
             // What was seen before was seen later, perhaps.
-            flight.due = flight.due.max(flight.limit.min(at.min(self.now) + silence));
+            flight.due = flight.due.max(flight.limit.min(at.min(self.known.now) + silence));
         }
     }
 
-    #[inline(always)]
+    #[inline(never)]
     pub(super) fn on_ended(
         &mut self,
         slot: &mut Slot,
-        usage: Usage,
+        number: u16,
+        usage: &Usage,
         answer: Answer,
         out: &mut Vec<Action>,
     ) {
+        if !slot.turn_to(number) {
+            return;
+        }
         if slot.flight.phase != Phase::AfterOutput {
             self.succeeded(slot, out);
         }
         self.took_at_least(slot);
-        self.charge(slot, usage);
+        self.charge(slot, *usage);
         if answer == Answer::Invalid {
             let lapse = Lapse::new(FailureClass::ContractFailure);
             return self.fail(slot, lapse, out);
         }
         let Slot { flight, request, .. } = slot;
         let (target, tenant) = (flight.target, request.tenant);
-        self.health.on_contract(target, false, self.now);
-        self.budgets.on_outcome(target, tenant, false);
+        self.known.health.on_contract(target, false, self.known.now);
+        self.known.budgets.on_outcome(target, tenant, false);
         self.publish(|| Fact::Answered { target, tenant });
         self.close_attempt(slot);
         if !slot.flight.committed {
@@ -145,7 +160,7 @@ impl Core {
             Answer::Valid | Answer::Invalid => Outcome::Answered(slot.flight.number),
         };
         let request = slot.handle;
-        let class = &self.classes[usize::from(slot.request.class.0)];
+        let class = &self.rules.classes[usize::from(slot.request.class.0)];
         let result = Terminal {
             id: slot.request.id,
             outcome,
@@ -163,8 +178,17 @@ impl Core {
         self.close(slot);
     }
 
-    #[inline(always)]
-    pub(super) fn on_failed(&mut self, slot: &mut Slot, failure: &Failure, out: &mut Vec<Action>) {
+    #[inline(never)]
+    pub(super) fn on_failed(
+        &mut self,
+        slot: &mut Slot,
+        number: u16,
+        failure: &Failure,
+        out: &mut Vec<Action>,
+    ) {
+        if !slot.turn_to(number) {
+            return;
+        }
         self.charge(slot, failure.usage);
         let committed = slot.flight.committed;
         let class = match failure.class {
@@ -180,21 +204,24 @@ impl Core {
     }
 
     #[inline(never)]
-    pub(super) fn on_not_sent(&mut self, slot: &mut Slot, out: &mut Vec<Action>) {
+    pub(super) fn on_not_sent(&mut self, slot: &mut Slot, number: u16, out: &mut Vec<Action>) {
+        if !slot.turn_to(number) {
+            return;
+        }
         slot.unsent += 1;
         self.close_attempt(slot);
         slot.lapse = Lapse { unsent: true, ..Lapse::new(FailureClass::Transport) };
         self.over(slot, out);
     }
 
-    #[inline(always)]
+    #[inline(never)]
     pub(super) fn on_timer(&mut self, slot: &mut Slot, epoch: u32, out: &mut Vec<Action>) {
         if slot.epoch != epoch {
             return;
         }
         slot.armed = Instant::FAR_FUTURE;
         let due = due(slot);
-        if self.now < due {
+        if self.known.now < due {
             return slot.arm_for(due, out);
         }
         match slot.stage {
@@ -230,10 +257,10 @@ impl Core {
     #[cold]
     pub(super) fn on_kill_switch(&mut self, target: Option<TargetId>, off: bool) {
         assert!(
-            target.is_none_or(|t| usize::from(t.0) < self.topology.targets.len()),
+            target.is_none_or(|t| usize::from(t.0) < self.rules.topology.targets.len()),
             "a kill switch names a target of the topology"
         );
-        self.health.standing.on_kill_switch(target, off);
+        self.known.health.standing.on_kill_switch(target, off);
     }
 
     /// What was in flight reached a limit: each attempt its own, the request its deadline, or the
@@ -247,9 +274,9 @@ impl Core {
                 return;
             }
         }
-        if slot.ends <= self.now {
+        if slot.ends <= self.known.now {
             self.on_deadline(slot, out);
-        } else if slot.hedge_at <= self.now {
+        } else if slot.hedge_at <= self.known.now {
             self.hedge(slot, out);
         } else {
             slot.arm(out);
@@ -259,11 +286,11 @@ impl Core {
     /// Whether an attempt in flight has reached a limit of its own; it is the one spoken of then.
     fn turn_to_due(&mut self, slot: &mut Slot) -> bool {
         slot.turn_to_earlier();
-        if slot.flight.due <= self.now {
+        if slot.flight.due <= self.known.now {
             return true;
         }
         match &mut slot.rival {
-            Some(rival) if rival.due <= self.now => {
+            Some(rival) if rival.due <= self.known.now => {
                 core::mem::swap(rival, &mut slot.flight);
                 true
             }

@@ -19,15 +19,15 @@ impl Core {
     #[inline(always)]
     pub(super) fn succeeded(&mut self, slot: &Slot, out: &mut Vec<Action>) {
         let Flight { sent, target, permit, .. } = slot.flight;
-        let elapsed = self.now.since(sent);
-        self.health.load.on_latency(target, elapsed, self.now);
-        self.health.on_outcome(target, false, self.now);
+        let elapsed = self.known.now.since(sent);
+        self.known.health.load.on_latency(target, elapsed, self.known.now);
+        self.known.health.on_outcome(target, false, self.known.now);
         if let Some(permit) = permit {
-            let breakers = &mut self.health.breakers;
+            let breakers = &mut self.known.health.breakers;
             let draw = || open_jitter(slot);
-            breakers.on_success(permit, elapsed, self.now, draw, &mut report(out));
+            breakers.on_success(permit, elapsed, self.known.now, draw, &mut report(out));
         }
-        if self.facts.is_some() {
+        if self.known.facts.is_some() {
             self.tell_outcome(slot, None, elapsed);
         }
     }
@@ -41,7 +41,7 @@ impl Core {
         hint: Option<Duration>,
         out: &mut Vec<Action>,
     ) {
-        let blame = self.policy.matrix.row(class).blame;
+        let blame = self.rules.policy.matrix.row(class).blame;
         if blame != Blame::No {
             self.blamed(slot, blame, hint, out);
         }
@@ -51,25 +51,25 @@ impl Core {
     fn blamed(&mut self, slot: &Slot, blame: Blame, hint: Option<Duration>, out: &mut Vec<Action>) {
         let target = slot.flight.target;
         if blame == Blame::Contract {
-            return self.health.on_contract(target, true, self.now);
+            return self.known.health.on_contract(target, true, self.known.now);
         }
-        self.health.on_outcome(target, true, self.now);
-        self.budgets.on_outcome(target, slot.request.tenant, true);
-        let standing = &mut self.health.standing;
+        self.known.health.on_outcome(target, true, self.known.now);
+        self.known.budgets.on_outcome(target, slot.request.tenant, true);
+        let standing = &mut self.known.health.standing;
         match blame {
             Blame::No | Blame::Contract => {}
-            Blame::Cooldown => standing.on_cooldown(target, hint, self.now),
-            Blame::Isolate => standing.on_isolation(target, self.now),
-            Blame::IsolateAccount => standing.on_account_isolation(target, hint, self.now),
+            Blame::Cooldown => standing.on_cooldown(target, hint, self.known.now),
+            Blame::Isolate => standing.on_isolation(target, self.known.now),
+            Blame::IsolateAccount => standing.on_account_isolation(target, hint, self.known.now),
             Blame::Breaker => {
                 if let Some(permit) = slot.flight.permit {
-                    let breakers = &mut self.health.breakers;
+                    let breakers = &mut self.known.health.breakers;
                     let draw = || open_jitter(slot);
-                    breakers.on_failure(permit, self.now, draw, &mut report(out));
+                    breakers.on_failure(permit, self.known.now, draw, &mut report(out));
                 }
             }
         }
-        if self.facts.is_some() {
+        if self.known.facts.is_some() {
             self.tell_outcome(slot, Some(blame), Duration::ZERO);
         }
     }
@@ -77,12 +77,12 @@ impl Core {
     /// The attempt's latency, or a lower bound where it was cut: for the estimate of the next.
     #[inline(always)]
     pub(super) fn took_at_least(&mut self, slot: &Slot) {
-        let (target, elapsed) = (slot.flight.target, self.now.since(slot.flight.sent));
-        if let Some(estimates) = &mut self.health.estimates {
-            estimates.record(slot.request.class, target, elapsed, self.now);
+        let (target, elapsed) = (slot.flight.target, self.known.now.since(slot.flight.sent));
+        if let Some(estimates) = &mut self.known.health.estimates {
+            estimates.record(slot.request.class, target, elapsed, self.known.now);
         }
         if slot.flight.phase != Phase::AfterOutput && slot.stage == Stage::InFlight {
-            self.health.load.on_latency(target, elapsed, self.now);
+            self.known.health.load.on_latency(target, elapsed, self.known.now);
         }
         self.note_hedge_delay(slot);
     }
@@ -92,8 +92,8 @@ impl Core {
     pub(super) fn lost(&mut self, slot: &Slot) {
         let flight = &slot.flight;
         if flight.phase != Phase::AfterOutput {
-            let elapsed = self.now.since(flight.sent);
-            self.health.load.on_latency(flight.target, elapsed, self.now);
+            let elapsed = self.known.now.since(flight.sent);
+            self.known.health.load.on_latency(flight.target, elapsed, self.known.now);
         }
         self.note_hedge_delay(slot);
     }
@@ -102,35 +102,36 @@ impl Core {
     #[inline(never)]
     pub(super) fn hedge_delay(&mut self, slot: &Slot) -> Duration {
         let (request, target) = (&slot.request, slot.flight.target);
-        let wins_by = WinsBy::of(request, self.policy.streaming);
-        let prior = self.topology.targets[usize::from(target.0)].prior_latency;
-        let delays = self.health.hedge_delays.as_mut().expect("only a policy that hedges asks");
-        delays.delay(wins_by, request, target, prior, self.now)
+        let wins_by = WinsBy::of(request, self.rules.policy.streaming);
+        let prior = self.rules.topology.targets[usize::from(target.0)].prior_latency;
+        let delays =
+            self.known.health.hedge_delays.as_mut().expect("only a policy that hedges asks");
+        delays.delay(wins_by, request, target, prior, self.known.now)
     }
 
     /// The attempt came to what it wins with, or was cut before: for the delay of later hedges.
     #[inline]
     pub(super) fn note_hedge_delay(&mut self, slot: &Slot) {
-        if self.health.hedge_delays.is_some() {
+        if self.known.health.hedge_delays.is_some() {
             self.learn_hedge_delay(slot);
         }
     }
 
     #[inline(never)]
     fn learn_hedge_delay(&mut self, slot: &Slot) {
-        let Some(delays) = &mut self.health.hedge_delays else { return };
-        let wins_by = WinsBy::of(&slot.request, self.policy.streaming);
+        let Some(delays) = &mut self.known.health.hedge_delays else { return };
+        let wins_by = WinsBy::of(&slot.request, self.rules.policy.streaming);
         if wins_by == WinsBy::FirstOutput && slot.flight.committed {
             return;
         }
-        let elapsed = self.now.since(slot.flight.sent);
-        delays.record(wins_by, &slot.request, slot.flight.target, elapsed, self.now);
+        let elapsed = self.known.now.since(slot.flight.sent);
+        delays.record(wins_by, &slot.request, slot.flight.target, elapsed, self.known.now);
     }
 
     /// Tells the other replicas how the attempt went: it failed so, or its first output came.
     #[cold]
     fn tell_outcome(&mut self, slot: &Slot, failed: Option<Blame>, elapsed: Duration) {
-        let (target, now) = (slot.flight.target, self.now);
+        let (target, now) = (slot.flight.target, self.known.now);
         let outcome = OutcomeFact {
             target,
             class: slot.request.class,
@@ -144,7 +145,7 @@ impl Core {
             draw: open_jitter(slot),
         };
         self.publish(|| Fact::Outcome(outcome));
-        let (cooled, isolated) = self.health.standing.until(target);
+        let (cooled, isolated) = self.known.health.standing.until(target);
         match failed {
             Some(Blame::Cooldown) if cooled > now => {
                 self.publish(|| Fact::Cooling { target, until: cooled });

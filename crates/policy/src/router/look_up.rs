@@ -12,9 +12,9 @@ use crate::slots::{Slot, Stage};
 impl Core {
     #[inline(never)]
     pub(super) fn look_up(&mut self, slot: &mut Slot, out: &mut Vec<Action>) {
-        let longest = self.policy.side_effects.longest.min(remaining(slot, self.now));
+        let longest = self.rules.policy.side_effects.longest.min(remaining(slot, self.known.now));
         slot.stage = Stage::LookingUp;
-        (slot.next.since, slot.next.wait) = (self.now, longest);
+        (slot.next.since, slot.next.wait) = (self.known.now, longest);
         let action = slot.request.action;
         out.push(Action::LookUp { request: slot.handle, action });
         slot.arm(out);

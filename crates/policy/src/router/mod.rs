@@ -16,14 +16,11 @@ use core::hash::{Hash, Hasher};
 pub(crate) use self::learn::report;
 use crate::Instant;
 use crate::breaker::BreakerScope;
-use crate::budget::Budgets;
 use crate::check;
-use crate::choose::Refusal;
 use crate::config::{Policy, Problem};
-use crate::event::{Action, Event, RequestRef};
-use crate::facts::Fact;
-use crate::health::Health;
-use crate::plan::{self, ClassPlan};
+use crate::event::{Action, AttemptRef, Event, RequestRef};
+use crate::known::Known;
+use crate::rules::Rules;
 use crate::slots::{Slot, Slots};
 use crate::tally::Tallies;
 use crate::target::Topology;
@@ -72,23 +69,13 @@ pub struct Router {
 /// A router without its requests.
 #[derive(Debug)]
 pub(crate) struct Core {
-    policy: Policy,
-    topology: Topology,
-    /// Shared, as nothing changes them, and routers are copied.
-    classes: Arc<[ClassPlan]>,
-    pub(crate) health: Health,
-    pub(crate) budgets: Budgets,
+    pub(crate) rules: Rules,
+    pub(crate) known: Known,
     /// Whether anybody must hear when a recovery is over.
     follows_recoveries: bool,
     /// Slots that hold no request; the last is taken first.
     free: Vec<u32>,
     tallies: Tallies,
-    /// Why the decision at hand has found nothing so far: of no meaning between two events.
-    refusal: Refusal,
-    in_flight: usize,
-    pub(crate) now: Instant,
-    /// What the other replicas have not been told yet, where they are told anything.
-    pub(crate) facts: Option<Vec<Fact>>,
 }
 
 impl Router {
@@ -103,23 +90,16 @@ impl Router {
         if !problems.is_empty() {
             return Err(problems);
         }
-        let classes = plan::compile(&policy, &topology);
+        let rules = Rules::new(policy, topology);
+        let known = Known::new(&rules);
+        let Rules { policy, topology, .. } = &rules;
         let groups = topology.classes.iter().map(|class| class.groups.len()).max().unwrap_or(0);
-        let segments = classes.iter().map(ClassPlan::segments).sum();
-        let budgets = Budgets::new(&policy.retry_budgets, &topology);
         let core = Core {
-            health: Health::new(&policy, &topology, segments),
-            follows_recoveries: budgets.hear_of_ends() || policy.replicas.shares(),
-            budgets,
+            follows_recoveries: known.budgets.hear_of_ends() || policy.replicas.shares(),
             free: Vec::new(),
             tallies: Tallies::new(topology.targets.len(), groups),
-            refusal: Refusal::NOTHING,
-            in_flight: 0,
-            now: Instant::ZERO,
-            facts: policy.replicas.shares().then(Vec::new),
-            classes: classes.into(),
-            policy,
-            topology,
+            known,
+            rules,
         };
         Ok(Router { core, slots: Slots::default() })
     }
@@ -130,76 +110,91 @@ impl Router {
     /// Where a request names a route class or a tenant, or a kill switch a target, that the topology
     /// does not have.
     pub fn handle(&mut self, now: Instant, event: Event, actions: &mut Vec<Action>) {
+        self.core.known.now = self.core.known.now.max(now);
+        match self.core.known.health.ejection {
+            None => self.dispatch(&event, actions),
+            Some(_) => self.handle_in_time(&event, actions),
+        }
+    }
+
+    /// The same where time alone may bring something about.
+    #[inline(never)]
+    fn handle_in_time(&mut self, event: &Event, actions: &mut Vec<Action>) {
+        self.core.known.health.on_time(self.core.known.now);
+        self.dispatch(event, actions);
+    }
+
+    /// Finds the request that an event is about, and hands it on. Every handler is called last, and each by
+    /// itself: so nothing is saved here for what comes after it.
+    #[inline(always)]
+    fn dispatch(&mut self, event: &Event, out: &mut Vec<Action>) {
         let Router { core, slots } = self;
-        core.now = core.now.max(now);
-        core.health.on_time(core.now);
-        match event {
-            Event::Arrived(ref request) => {
-                let number = core.free.pop().unwrap_or_else(|| core.grow(slots));
-                core.on_arrived(slots, number, request, actions);
-            }
-            Event::Headers(attempt) => {
-                if let Some(slot) = slots.find_attempt(attempt) {
-                    core.on_headers(slot, actions);
+        match *event {
+            Event::Arrived(ref request) => core.on_arrived(slots, request, out),
+            Event::Headers(AttemptRef { request, number }) => {
+                if let Some(slot) = slots.find_in_flight(request) {
+                    core.on_headers(slot, number, out);
                 }
             }
-            Event::FirstChunk(attempt) => {
-                if let Some(slot) = slots.find_attempt(attempt) {
-                    core.on_first_chunk(slot, actions);
+            Event::FirstChunk(AttemptRef { request, number }) => {
+                if let Some(slot) = slots.find_in_flight(request) {
+                    core.on_first_chunk(slot, number, out);
                 }
             }
-            Event::FirstOutput(attempt) => {
-                if let Some(slot) = slots.find_attempt(attempt) {
-                    core.on_first_output(slot, actions);
+            Event::FirstOutput(AttemptRef { request, number }) => {
+                if let Some(slot) = slots.find_in_flight(request) {
+                    core.on_first_output(slot, number, out);
                 }
             }
             Event::Progress { attempt, at } => {
-                if let Some(slot) = slots.find_attempt(attempt) {
-                    core.on_progress(slot, at);
+                if let Some(slot) = slots.find_in_flight(attempt.request) {
+                    core.on_progress(slot, attempt.number, at);
                 }
             }
-            Event::Ended { attempt, usage, answer } => {
-                if let Some(slot) = slots.find_attempt(attempt) {
-                    core.on_ended(slot, usage, answer, actions);
+            Event::Ended { attempt, ref usage, answer } => {
+                if let Some(slot) = slots.find_in_flight(attempt.request) {
+                    core.on_ended(slot, attempt.number, usage, answer, out);
                 }
             }
             Event::Failed { attempt, ref failure } => {
-                if let Some(slot) = slots.find_attempt(attempt) {
-                    core.on_failed(slot, failure, actions);
+                if let Some(slot) = slots.find_in_flight(attempt.request) {
+                    core.on_failed(slot, attempt.number, failure, out);
+                }
+            }
+            Event::NotSent(AttemptRef { request, number }) => {
+                if let Some(slot) = slots.find_in_flight(request) {
+                    core.on_not_sent(slot, number, out);
+                }
+            }
+            Event::UsedBelow { attempt, calls } => {
+                if let Some(slot) = slots.find_in_flight(attempt.request) {
+                    slot.note_used_below(attempt.number, calls);
                 }
             }
             Event::Reconciled { attempt, record } => {
                 if let Some(slot) = slots.find(attempt.request) {
-                    core.on_reconciled(slot, attempt.number, record, actions);
+                    core.on_reconciled(slot, attempt.number, record, out);
                 }
             }
             Event::LookedUp { request, record } => {
                 if let Some(slot) = slots.find(request) {
-                    core.on_looked_up(slot, record, actions);
-                }
-            }
-            Event::UsedBelow { attempt, calls } => {
-                if let Some(slot) = slots.find_attempt(attempt) {
-                    slot.note_used_below(calls);
-                }
-            }
-            Event::NotSent(attempt) => {
-                if let Some(slot) = slots.find_attempt(attempt) {
-                    core.on_not_sent(slot, actions);
+                    core.on_looked_up(slot, record, out);
                 }
             }
             Event::Timer { request, epoch } => {
                 if let Some(slot) = slots.find(request) {
-                    core.on_timer(slot, epoch, actions);
+                    core.on_timer(slot, epoch, out);
                 }
             }
             Event::Cancelled(request) => {
                 if let Some(slot) = slots.find(request) {
-                    core.on_cancelled(slot, actions);
+                    core.on_cancelled(slot, out);
                 }
             }
-            Event::Learnt(fact) => core.on_learnt(fact, actions),
-            Event::TaskJudged { target, done } => core.health.on_task(target, !done, core.now),
+            Event::Learnt(ref fact) => core.on_learnt(fact, out),
+            Event::TaskJudged { target, done } => {
+                core.known.health.on_task(target, !done, core.known.now)
+            }
             Event::KillSwitch { target, off } => core.on_kill_switch(target, off),
         }
     }
@@ -209,8 +204,8 @@ impl Router {
         // Cancel, decision, a decision revised, send or finish, timer; and a change of each
         // breaker over the failed target and over the next one. With a hedge in flight a second
         // attempt is cut and decided on, over a third target.
-        let over_one_target = self.core.policy.breakers.len();
-        match self.core.policy.hedge {
+        let over_one_target = self.core.rules.policy.breakers.len();
+        match self.core.rules.policy.hedge {
             None => 5 + 2 * over_one_target,
             Some(_) => 7 + 3 * over_one_target,
         }
@@ -218,23 +213,23 @@ impl Router {
 
     /// What each breaker is about, as [`Action::Breaker`] numbers them.
     pub fn breakers(&self) -> impl Iterator<Item = BreakerScope> {
-        let breakers = &self.core.health.breakers;
+        let breakers = &self.core.known.health.breakers;
         (0..breakers.len()).map(|breaker| breakers.scope(breaker as u16))
     }
 
     /// The policy it runs.
     pub fn policy(&self) -> &Policy {
-        &self.core.policy
+        &self.core.rules.policy
     }
 
     /// The targets and route classes it serves.
     pub fn topology(&self) -> &Topology {
-        &self.core.topology
+        &self.core.rules.topology
     }
 
     /// Attempts in flight.
     pub fn in_flight(&self) -> usize {
-        self.core.in_flight
+        self.core.known.in_flight
     }
 
     /// Requests that have not ended.
@@ -244,17 +239,17 @@ impl Router {
 
     /// Probe permits of half-open breakers that attempts in flight hold.
     pub fn permits_out(&self) -> u64 {
-        self.core.health.breakers.probing()
+        self.core.known.health.breakers.probing()
     }
 
     /// How often recovery asked a shared budget.
     pub fn budget_asks(&self) -> u64 {
-        self.core.budgets.asks()
+        self.core.known.budgets.asks()
     }
 
     /// How often a shared budget denied it.
     pub fn budget_denials(&self) -> u64 {
-        self.core.budgets.denials()
+        self.core.known.budgets.denials()
     }
 
     /// Hashes all that decides what it does from now on and is no single request's, and nothing that only
@@ -262,7 +257,7 @@ impl Router {
     /// [`hash_request`](Router::hash_request) hashes of each request, answer every further event alike,
     /// but for the handles they give to requests.
     pub fn hash_shared<H: Hasher>(&self, state: &mut H) {
-        (&self.core.health, &self.core.budgets, self.core.now).hash(state);
+        (&self.core.known.health, &self.core.known.budgets, self.core.known.now).hash(state);
     }
 
     /// Hashes the same of one open request: all but its handle.
@@ -276,16 +271,12 @@ impl Router {
     /// As new, but without allocating. Handles given out before must not be used again: they would
     /// name other requests.
     pub fn reset(&mut self) {
-        self.core.health.reset();
-        self.core.budgets.reset();
+        self.core.known.reset();
         self.slots.reset();
         // The lowest is taken first, as it is when slots are made.
         self.core.free.clear();
         self.core.free.extend((0..self.slots.len() as u32).rev());
-        self.core.tallies.reset();
-        self.core.facts.as_mut().map(Vec::clear);
-        self.core.in_flight = 0;
-        self.core.now = Instant::ZERO;
+        self.core.known.facts.as_mut().map(Vec::clear);
     }
 }
 
@@ -303,7 +294,6 @@ impl Core {
     /// The request is closed, and its slot free.
     #[inline(always)]
     fn close(&mut self, slot: &mut Slot) {
-        self.tallies.clear(slot);
         self.free.push(slot.handle.slot);
         slot.free();
     }
@@ -323,43 +313,22 @@ impl Clone for Router {
 impl Clone for Core {
     fn clone(&self) -> Core {
         Core {
-            policy: self.policy.clone(),
-            topology: self.topology.clone(),
-            classes: Arc::clone(&self.classes),
-            health: self.health.clone(),
-            budgets: self.budgets.clone(),
+            rules: self.rules.clone(),
+            known: self.known.clone(),
+            follows_recoveries: self.follows_recoveries,
             free: self.free.clone(),
             tallies: self.tallies.clone(),
-            facts: self.facts.clone(),
-            ..*self
         }
     }
 
     /// Of a copy of the same router only what has happened is copied: what nothing changes is the same.
     fn clone_from(&mut self, source: &Core) {
-        if !Arc::ptr_eq(&self.classes, &source.classes) {
+        if !Arc::ptr_eq(&self.rules.classes, &source.rules.classes) {
             *self = source.clone();
             return;
         }
-        let Core {
-            policy: _,
-            topology: _,
-            classes: _,
-            follows_recoveries: _,
-            health,
-            budgets,
-            free,
-            tallies,
-            refusal,
-            in_flight,
-            now,
-            facts,
-        } = source;
-        self.health.clone_from(health);
-        self.budgets.clone_from(budgets);
-        self.free.clone_from(free);
-        self.tallies.clone_from(tallies);
-        self.facts.clone_from(facts);
-        (self.refusal, self.in_flight, self.now) = (*refusal, *in_flight, *now);
+        self.known.copy(&source.known);
+        self.free.clone_from(&source.free);
+        self.tallies.clone_from(&source.tallies);
     }
 }

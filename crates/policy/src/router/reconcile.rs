@@ -13,7 +13,7 @@ impl Core {
     /// Whether the record must be asked before anything follows the latest failure.
     #[inline]
     pub(super) fn must_reconcile(&self, slot: &Slot) -> bool {
-        self.policy.side_effects.reconcile && self.is_uncertain(slot)
+        self.rules.policy.side_effects.reconcile && self.is_uncertain(slot)
     }
 
     fn is_uncertain(&self, slot: &Slot) -> bool {
@@ -30,9 +30,9 @@ impl Core {
     }
 
     pub(super) fn reconcile(&mut self, slot: &mut Slot, out: &mut Vec<Action>) {
-        let longest = self.policy.side_effects.longest.min(remaining(slot, self.now));
+        let longest = self.rules.policy.side_effects.longest.min(remaining(slot, self.known.now));
         slot.stage = Stage::Reconciling;
-        (slot.next.since, slot.next.wait) = (self.now, longest);
+        (slot.next.since, slot.next.wait) = (self.known.now, longest);
         out.push(Action::Reconcile(slot.attempt_ref()));
         slot.arm(out);
     }

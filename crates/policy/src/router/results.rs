@@ -19,14 +19,14 @@ impl Core {
         reason: StopReason,
         out: &mut Vec<Action>,
     ) {
-        self.refusal = reason.into();
+        self.known.refusal = reason.into();
         self.finish_stopped(slot, out);
     }
 
     /// Ends the request as `refusal` says.
     #[inline(never)]
     pub(super) fn finish_stopped(&mut self, slot: &mut Slot, out: &mut Vec<Action>) {
-        let refusal = &self.refusal;
+        let refusal = &self.known.refusal;
         let class = self.class(slot);
         let stopped = Stopped {
             reason: refusal.reason,
@@ -40,8 +40,8 @@ impl Core {
             writes: class.writes,
             unsettled: !slot.lapse.unsent && !slot.lapse.settled,
         };
-        let retryable = stopped.retryable() && !self.policy.attempts.owns_retries;
-        let returns = refusal.earliest.map(|back| back.at.since(self.now));
+        let retryable = stopped.retryable() && !self.rules.policy.attempts.owns_retries;
+        let returns = refusal.earliest.map(|back| back.at.since(self.known.now));
         let (outcome, status) = (stopped.outcome(), stopped.status());
         let refused = matches!(outcome, Outcome::Refused(_));
         let result = Terminal {
@@ -77,26 +77,21 @@ impl Core {
     }
 
     pub(super) fn class(&self, slot: &Slot) -> &ClassPlan {
-        &self.classes[usize::from(slot.request.class.0)]
+        &self.rules.classes[usize::from(slot.request.class.0)]
     }
 
     /// What decides on the request's next attempt; nothing was refused yet.
     #[inline(always)]
     pub(super) fn chooser<'a>(&'a mut self, slot: &'a mut Slot) -> Chooser<'a> {
-        self.refusal = Refusal::NOTHING;
+        self.known.refusal = Refusal::NOTHING;
         Chooser {
-            policy: &self.policy,
-            topology: &self.topology,
-            class: &self.classes[usize::from(slot.request.class.0)],
-            health: &mut self.health,
-            budgets: &mut self.budgets,
-            facts: &mut self.facts,
+            rules: &self.rules,
+            class: &self.rules.classes[usize::from(slot.request.class.0)],
+            known: &mut self.known,
             tally: self.tallies.of(slot),
             slot,
-            now: self.now,
             denied: None,
             fail_open: false,
-            refusal: &mut self.refusal,
         }
     }
 }
