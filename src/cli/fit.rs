@@ -3,7 +3,7 @@
 use std::io::{BufReader, Write};
 use std::path::{Path, PathBuf};
 
-use windtunnel::fit::{Evidence, Fit, FittedFile};
+use windtunnel::fit::{Evidence, Fit, FittedFile, NamedCard};
 use windtunnel::input::{InputError, SourceFile, open};
 use windtunnel::log::{self, ANYWHERE, ColumnMap, Format, Read, Shows};
 use windtunnel::timeline::Hypothesis;
@@ -84,6 +84,7 @@ fn leaf(path: &Path) -> Option<String> {
 
 /// Reads a log and fits a world to it.
 fn read(path: &Path, args: &LogArgs, world: &str, quiet: bool) -> Result<Recorded, InputError> {
+    let beyond = NamedCard::read(&args.timeline.targets)?;
     let map = args.columns.as_deref().map(SourceFile::read).transpose()?;
     let map = map.as_ref().map(ColumnMap::read).transpose()?;
     let format = log::detect(path, map)?;
@@ -109,7 +110,7 @@ fn read(path: &Path, args: &LogArgs, world: &str, quiet: bool) -> Result<Recorde
         return Err(InputError::new(&name, "holds no well-formed request that was sent anywhere")
             .fix("a fit needs to see what providers answered"));
     }
-    let fit = Fit::of(world, &leaf(path).unwrap_or_default(), &read, &evidence);
+    let fit = Fit::of(world, &leaf(path).unwrap_or_default(), &read, &evidence).with(beyond)?;
     Ok(Recorded { read, evidence, fit })
 }
 

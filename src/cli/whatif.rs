@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use windtunnel::experiment::ExperimentError;
 use windtunnel::input::InputError;
 use windtunnel::scenario::Scenario;
-use windtunnel::whatif::{Options, Question, Tolerance, investigate};
+use windtunnel::whatif::{Options, Question, Tolerance, goes_elsewhere, investigate};
+use windtunnel_policy::config::Policy;
 
 use super::Outcome;
 use super::again::Again;
@@ -20,11 +21,12 @@ use super::same_file::{asked_for, refuse_overwriting};
 
 /// Makes a world of the log or the timeline, and puts the policies into it.
 pub(super) fn what_if(args: &WhatIfArgs) -> Outcome {
-    let policies = named(&args.policies)?;
+    let mut policies = named(&args.policies)?;
     let tolerance = args.tolerances.iter().try_fold(Tolerance::default(), |of, words| {
         of.with(words).map_err(|said| InputError::new("--tolerance", said))
     })?;
-    if policies.len() < 2 {
+    let brought_in = args.log.log.is_some() && !args.log.timeline.targets.is_empty();
+    if policies.len() < 2 && !brought_in {
         return Err(InputError::new("--policy", "there is nothing to compare with").fix(
             "name the policy that was in force, then another: `-p current.yaml -p candidate.yaml`",
         ));
@@ -48,6 +50,9 @@ pub(super) fn what_if(args: &WhatIfArgs) -> Outcome {
         Made::Fitted(recorded) => (Some((&recorded.fit, &recorded.evidence)), None),
         Made::Supposed(hypothesis) => (None, Some(&**hypothesis)),
     };
+    if let Some((fit, _)) = log.filter(|_| brought_in) {
+        with_targets(&mut policies, &scenario, &fit.brought_in())?;
+    }
     let question = Question {
         scenario: &scenario,
         log,
@@ -87,6 +92,30 @@ pub(super) fn what_if(args: &WhatIfArgs) -> Outcome {
         None => print(&text)?,
     }
     Ok(0)
+}
+
+/// The policy in force, which had none of these targets, is a candidate once it has them, if it would go there.
+///
+/// # Errors
+/// It would not, and there is no other policy.
+fn with_targets(
+    policies: &mut Vec<Policy>,
+    scenario: &Scenario,
+    brought_in: &[&str],
+) -> Result<(), InputError> {
+    let current = &policies[0];
+    if goes_elsewhere(current, scenario) {
+        let name = format!("{} with {}", current.name, brought_in.join(" and "));
+        policies.insert(1, Policy { name, ..current.clone() });
+    } else if policies.len() < 2 {
+        let what = format!(
+            "`{}` goes to no second target: there is nothing to compare with",
+            current.name
+        );
+        return Err(InputError::new("--policy", what)
+            .fix("name one that would: `-p current.yaml -p candidate.yaml`"));
+    }
+    Ok(())
 }
 
 /// The scenario of what was made, by way of its files: what runs is what `fit` would have written.

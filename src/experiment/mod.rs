@@ -19,7 +19,7 @@ pub use findings::{Findings, GateFinding, NoBase, PolicyFindings, TopTwo};
 pub use options::{Extremes, Options};
 pub use ranking::{Ahead, Identified, Pair, Ranking};
 pub use recorder::{NoObserver, NoRecorder, Observer, Recorder, RunId};
-pub use run::{policy_hash, run, run_divided};
+pub use run::{policy_hash, run, run_divided, run_first_within};
 pub use split::{ArmFindings, SplitFindings, split};
 
 use crate::record::RunTotals;

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use windtunnel_policy::config::{Policy, Problem};
+use windtunnel_policy::target::Topology;
 
 use super::error::ExperimentError;
 use super::options::{Extremes, Options};
@@ -37,6 +38,29 @@ pub fn run<R: Recorder>(
     run_divided(scenario, policies, None, single, options, recorder, observer)
 }
 
+/// The same, but the first of the policies chooses from the targets of `within` alone, where that is given:
+/// what was in force before the scenario's others were there.
+///
+/// # Errors
+/// As [`run`].
+///
+/// # Panics
+/// As [`run`].
+pub fn run_first_within<R: Recorder>(
+    scenario: &Scenario,
+    policies: &[Policy],
+    within: Option<&Topology>,
+    options: &Options,
+    recorder: &R,
+    observer: &dyn Observer,
+) -> Result<Experiment, ExperimentError> {
+    let kind = |at: usize| match within {
+        Some(topology) if at == 0 => Kind::Within(topology),
+        _ => Kind::Plain,
+    };
+    run_each(scenario, policies, kind, None, options, recorder, observer)
+}
+
 /// The same, with each policy's requests also counted by the arms of a split, as [`split`] reads them.
 ///
 /// [`split`]: super::split
@@ -56,8 +80,21 @@ pub fn run_divided<R: Recorder>(
     observer: &dyn Observer,
 ) -> Result<Experiment, ExperimentError> {
     let kind = split.map_or(Kind::Plain, Kind::Divided);
-    let benches: Vec<Bench<'_>> =
-        policies.iter().map(|p| Bench::new(scenario, p, kind)).collect::<Result<_, _>>()?;
+    run_each(scenario, policies, |_| kind, single, options, recorder, observer)
+}
+
+/// Runs each policy in its own way.
+fn run_each<'s, R: Recorder>(
+    scenario: &'s Scenario,
+    policies: &'s [Policy],
+    kind: impl Fn(usize) -> Kind<'s>,
+    single: Option<&'s Policy>,
+    options: &Options,
+    recorder: &R,
+    observer: &dyn Observer,
+) -> Result<Experiment, ExperimentError> {
+    let benches = policies.iter().enumerate().map(|(i, p)| Bench::new(scenario, p, kind(i)));
+    let benches: Vec<Bench<'_>> = benches.collect::<Result<_, _>>()?;
     // Where it is one of the policies and would choose the same targets, its runs serve twice.
     let twin = single
         .filter(|_| prefers_reference(scenario) && scenario.file.operators.is_empty())
@@ -101,6 +138,8 @@ enum Kind<'s> {
     Plain,
     /// Counted by the arms of a split.
     Divided(&'s Split),
+    /// With the targets of this topology alone.
+    Within(&'s Topology),
     /// Each route class at its reference target alone.
     AtReference,
 }
@@ -122,6 +161,7 @@ impl<'s> Bench<'s> {
         match self.kind {
             Kind::Plain => Simulation::new(self.scenario, self.policy),
             Kind::Divided(split) => Simulation::alone(self.scenario, self.policy, split),
+            Kind::Within(topology) => Simulation::within(self.scenario, topology, self.policy),
             Kind::AtReference => Simulation::at_reference(self.scenario, self.policy),
         }
     }

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use windtunnel_policy::{Duration, Share};
 
+use super::beyond::NamedCard;
 use super::card::plain_model;
 use super::evidence::{Evidence, MINUTE_US};
 use super::fitted_file::FittedFile;
@@ -29,7 +30,13 @@ impl Fit {
             FittedFile::traffic(trace_path(&class.name), asks, self.clock.origin_us)
         };
         let cards = self.targets.iter().map(card);
-        [scenario].into_iter().chain(cards).chain(self.classes.iter().map(trace)).collect()
+        let beyond = self.beyond.iter().filter_map(NamedCard::file);
+        [scenario]
+            .into_iter()
+            .chain(cards)
+            .chain(beyond)
+            .chain(self.classes.iter().map(trace))
+            .collect()
     }
 
     fn scenario(&self) -> String {
@@ -82,6 +89,13 @@ impl Fit {
                 quoted(&card_path(&target.name))
             ));
         }
+        for beyond in &self.beyond {
+            line(format!(
+                "  {}: {{card: {}}} # the log does not show it",
+                scalar(&beyond.card.name),
+                quoted(&beyond.reference())
+            ));
+        }
         let mut weather = self
             .targets
             .iter()
@@ -105,19 +119,22 @@ impl Fit {
         };
         let primary = roles.groups.first().and_then(|group| group.first()).and_then(model);
         let mut others: Vec<String> = roles.groups.iter().flatten().filter_map(model).collect();
+        others.extend(self.beyond.iter().map(|beyond| beyond.card.model.clone()));
         others.sort_unstable();
         others.dedup();
         others.retain(|other| Some(other) != primary.as_ref());
         if !others.is_empty() {
             line(format!(
-                "    substitutes: {} # the log used them",
-                flow(&others.iter().map(|m| plain_model(m)).collect::<Vec<_>>())
+                "    substitutes: {} # {}",
+                flow(&others.iter().map(|m| plain_model(m)).collect::<Vec<_>>()),
+                if self.beyond.is_empty() { "the log used them" } else { "of all targets" }
             ));
         }
         line("    groups:".into());
         let mut groups = roles.groups.iter();
         line(format!("      primary: {}", flow(&groups.next().cloned().unwrap_or_default())));
-        let rest: Vec<&Vec<String>> = groups.collect();
+        let beyond = self.beyond.iter().map(|beyond| vec![beyond.card.name.clone()]);
+        let rest: Vec<Vec<String>> = groups.cloned().chain(beyond).collect();
         if !rest.is_empty() {
             line(format!("      fallbacks: {}", flow(&rest)));
         }

@@ -13,6 +13,7 @@
 
 mod asks;
 mod at_target;
+mod beyond;
 mod blocks;
 mod card;
 mod cells;
@@ -47,6 +48,7 @@ mod weather;
 
 use std::collections::BTreeSet;
 
+pub use beyond::NamedCard;
 pub use evidence::Evidence;
 pub use fitted_file::FittedFile;
 pub use left_out::LeftOut;
@@ -58,12 +60,13 @@ pub use stick::StickFit;
 
 use crate::log::{AfterAnswer, Format, Read, Shows, TargetName};
 use crate::record::{IntervalTotals, RunTotals};
+use crate::scenario::Stick;
 use at_target::AtTarget;
 use evidence::MINUTE_US;
 use hidden::{Demand, Hidden};
 use limits::Limits;
 use load::LoadFit;
-use parameters::Parameters;
+use parameters::{Given, Parameters};
 use phases::Phases;
 use price::PriceFit;
 use roles::Roles;
@@ -103,6 +106,8 @@ pub struct Fit {
     counters: Option<(String, counted::FromCounters)>,
     targets: Vec<TargetFit>,
     classes: Vec<ClassFit>,
+    /// Targets that the log does not show.
+    beyond: Vec<NamedCard>,
 }
 
 /// One target.
@@ -250,6 +255,7 @@ impl Fit {
                 .and_then(|counters| Some((counters.name.clone(), evidence.counted?))),
             targets,
             classes,
+            beyond: Vec::new(),
         }
     }
 
@@ -310,9 +316,12 @@ impl TargetFit {
         let target = unexplained.as_ref().unwrap_or(logged);
         let phases = Phases::of(target, &hidden.spells);
         let counts = phases.as_counted(target);
-        let speed = load.map_or(1.0, |load| load.speed(load.half_at));
+        let given = Given {
+            speed: load.map_or(1.0, |load| load.speed(load.half_at)),
+            sticks: Stick::default().request.as_f64(),
+        };
         let parameters =
-            parameters::estimate(name, target, &phases, &counts, &hidden.taken(), speed, clock);
+            parameters::estimate(name, target, &phases, &counts, &hidden.taken(), given, clock);
         let busiest = target.minutes.values().map(|minute| minute.busy_us).max().unwrap_or(0);
         let busiest = libm::ceil(busiest as f64 / MINUTE_US as f64) as u64;
         TargetFit {

@@ -57,16 +57,26 @@ const SLOWEST_PROMPT: Duration = Duration::from_secs(1);
 /// Where the log says nothing: what the shipped cards assume.
 const FAILING: (u64, f64) = (300_000, 0.6);
 
-/// The parameters, where times were seen at this part of the speed of an attempt alone.
+/// What is not estimated here.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Given {
+    /// Part of the speed of an attempt alone that times were seen at.
+    pub(super) speed: f64,
+    /// How far failures stick to their request, where second tries do not tell.
+    pub(super) sticks: f64,
+}
+
+/// The parameters.
 pub(super) fn estimate(
     name: &str,
     target: &AtTarget,
     phases: &Phases,
     counts: &Counts,
     hidden: &[Stretch],
-    speed: f64,
+    given: Given,
     clock: &Clock,
 ) -> Parameters {
+    let speed = given.speed;
     let slower = slower(&counts.phases);
     let at_speed = |block: u64| slower[phases.of_block(target, block)] == 1.0;
     let used: Vec<(&Block, u64)> = counts
@@ -111,7 +121,7 @@ pub(super) fn estimate(
         failure: quantiles(&plain(&failing), 1, 1.0).unwrap_or_else(assumed_failing),
     };
     let stick = stick_of(counts);
-    let sticks = sticks(stick.share);
+    let sticks = sticks(stick.share.unwrap_or(given.sticks));
     let ordinary = weather::ordinary(&counts.phases);
     let mut base = InPhase::default();
     for (phase, _) in counts.phases.iter().zip(&ordinary).filter(|(_, ordinary)| **ordinary) {
@@ -158,9 +168,8 @@ fn assumed_failing() -> DistSpec<Duration> {
 
 /// The shares that failures stick by. Whole minutes in which everybody fails are phases of their own,
 /// so nothing more sticks to a window of time.
-pub(super) fn sticks(to_request: Option<f64>) -> Stick {
-    // The simulator's default for what sticks to the request, where the log does not tell.
-    let request = to_request.map_or(Stick::default().request, share);
+fn sticks(to_request: f64) -> Stick {
+    let request = share(to_request);
     Stick { request, window: Share::ZERO, free: request.complement(), ..Stick::default() }
 }
 

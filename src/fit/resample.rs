@@ -9,7 +9,7 @@ use super::at_target::{AtTarget, Minute};
 use super::blocks::BLOCK;
 use super::evidence::Evidence;
 use super::limits::{LimitFit, Limits};
-use super::parameters::{self, Parameters};
+use super::parameters::{self, Given, Parameters};
 use super::phases::Phases;
 use super::{Fit, TargetFit, card};
 use crate::draw::{NameHash, Purpose, below, stream};
@@ -37,7 +37,9 @@ struct OfTarget {
 impl Fit {
     /// Estimates again, phases included, from a log drawn anew: within a phase, blocks of five minutes
     /// with replacement; in a phase of fewer than five of them, the attempts of each minute one by one.
+    /// How far failures stick where no second try tells may be anything from not at all to always.
     pub fn refit(&self, evidence: &Evidence, seed: u64, number: u64) -> Refit {
+        let anything = anywhere(seed, number);
         let one = |fit: &TargetFit| {
             let owner = NameHash::of(&fit.name).under(&number.to_string());
             let mut draws = stream(seed, Purpose::Refit, owner);
@@ -49,10 +51,13 @@ impl Fit {
             let hidden = fit.hidden.drawn(&mut draws);
             let load = fit.load.filter(|load| load.half_at.is_some());
             let half_at = load.and_then(|load| load.drawn(normal(&mut draws)));
-            let speed = load.map_or(1.0, |load| load.speed(half_at));
+            let given = Given {
+                speed: load.map_or(1.0, |load| load.speed(half_at)),
+                sticks: fit.parameters.stick.share.unwrap_or(anything),
+            };
             let name = &fit.name;
             let again =
-                parameters::estimate(name, &target, &phases, &counts, &hidden, speed, &self.clock);
+                parameters::estimate(name, &target, &phases, &counts, &hidden, given, &self.clock);
             let limit = size(&fit.limits, &mut draws).map(|(found, size)| (found.spec(), size));
             let slots = size(&fit.places, &mut draws).map(|(found, size)| (found.limit, size));
             let half_at =
@@ -156,6 +161,14 @@ fn size<'a>(limits: &'a Limits, draws: &mut ChaCha8Rng) -> Option<(&'a LimitFit,
     let Limits::Found(found) = limits else { return None };
     let (low, high) = found.between;
     Some((found, low + below(draws.next_u64(), high - low + 1)))
+}
+
+/// A share for a refit, such that those of any few in a row lie evenly between nothing and all: steps of
+/// the golden ratio.
+fn anywhere(seed: u64, number: u64) -> f64 {
+    let start = stream(seed, Purpose::Refit, NameHash::of("stickiness")).next_u64();
+    let golden = 0x9E37_79B9_7F4A_7C15;
+    (start.wrapping_add(number.wrapping_mul(golden)) >> 11) as f64 / (1_u64 << 53) as f64
 }
 
 /// About a standard normal deviation: twelve even ones.

@@ -57,6 +57,7 @@ impl Fit {
     pub fn said(&self) -> Vec<String> {
         let mut said = self.blind_to.clone();
         said.extend(self.cautions());
+        said.extend(self.said_of_targets());
         self.said_of_attempts(&mut said);
         let AfterAnswer { requests, line } = self.after_answer;
         if requests > 0 {
@@ -150,7 +151,7 @@ impl Fit {
         }
         if parameters.stick.share.is_none() {
             said.push(format!(
-                "{name}: how far failures stick to their request is not identified ({} second tries there): the simulator's default, 50 %, is assumed",
+                "{name}: how far failures stick to their request is not identified ({} second tries there): the simulator's default, 50 %, is assumed, and refits take anything from nothing to all",
                 parameters.stick.tried
             ));
         }

@@ -95,6 +95,18 @@ impl<'s> Simulation<'s> {
         Simulation::over(scenario, &scenario.topology, &[policy], Split::whole())
     }
 
+    /// The same with the targets of this topology, which has no others than the scenario's.
+    ///
+    /// # Errors
+    /// What is wrong with the policy, or with the policy for this topology.
+    pub fn within(
+        scenario: &'s Scenario,
+        topology: &Topology,
+        policy: &Policy,
+    ) -> Result<Simulation<'s>, Vec<Problem>> {
+        Simulation::over(scenario, topology, &[policy], Split::whole())
+    }
+
     /// The same with nothing to choose from: each route class has its reference target alone, and
     /// no operator takes it out.
     ///

@@ -4,10 +4,7 @@ use windtunnel_policy::Share;
 
 use super::mix::entry;
 use super::world::{Hypothesis, INCIDENT};
-use crate::scenario::{Domain, Effects, MixEntry, Range, Scenario, Shape, WeatherSpec, When};
-
-/// Room that others may leave at the targets that were not hit.
-const LESS_ROOM: (u64, u64) = (1, 2);
+use crate::scenario::{MixEntry, Range, Scenario, Shape, WeatherSpec};
 
 impl Hypothesis {
     /// What may have been otherwise, in words, each with its world. What people have edited out of
@@ -38,25 +35,13 @@ impl Hypothesis {
                 }
             });
         }
-        worlds.extend(self.less_room(scenario));
         worlds
     }
 
-    /// Half the room at the targets that were not hit.
-    fn less_room(&self, scenario: &Scenario) -> Option<(String, Scenario)> {
-        let others = || scenario.targets.iter().filter(|t| t.provider != self.incident.provider);
-        let half = Range::only(Share::ratio(LESS_ROOM.0, LESS_ROOM.1));
-        let entries = others().map(|target| WeatherSpec {
-            name: format!("{}-half", target.name),
-            hits: Domain { target: Some(target.name.clone()), ..Domain::default() },
-            when: When::Always,
-            shape: Shape::Step,
-            effects: Effects { capacity: Some(half), limits: Some(half), ..Effects::default() },
-        });
-        let mut other = scenario.clone();
-        other.file.weather.extend(entries);
-        let names = others().map(|target| target.name.as_str()).collect::<Vec<_>>().join(", ");
-        (!names.is_empty()).then(|| (format!("half the room and limits at {names}"), other))
+    /// The targets that were not hit.
+    pub fn spared<'a>(&self, scenario: &'a Scenario) -> Vec<&'a str> {
+        let spared = scenario.targets.iter().filter(|t| t.provider != self.incident.provider);
+        spared.map(|target| target.name.as_str()).collect()
     }
 }
 

@@ -42,18 +42,10 @@ pub(super) fn of(world: &Hypothesis) -> Vec<String> {
         ));
     }
     said.push("no deadline is told: 600s is assumed, as long as official clients wait".into());
-    let name = |target: &Target| target.card.name.clone();
+    let name = |target: &Target| target.card().name.clone();
     let roles: Vec<String> = world.targets.iter().map(name).collect();
     said.push(format!("targets: {}, tried in this order", roles.join(", ")));
-    for target in &world.targets {
-        let assumed = target.card.sources.values().filter(|source| source.assumed).count();
-        said.push(format!(
-            "{}: times, limits, prices and ordinary failures are those of {}{}",
-            target.card.name,
-            if target.own.is_some() { "your card" } else { "the shipped card" },
-            if assumed > 0 { ", some of which nobody measured" } else { "" }
-        ));
-    }
+    said.extend(world.targets.iter().map(|target| target.named.said()));
     said.push("no room is lost at the fallbacks, though others fail over to them too".into());
     said
 }

@@ -1,9 +1,8 @@
 //! Which targets there are: model cards, those of the provider that was hit first.
 
-use std::path::Path;
-
+use crate::fit::NamedCard;
 use crate::input::{InputError, SourceFile, did_you_mean, read_yaml};
-use crate::library::{Kind, find, list};
+use crate::library::{Kind, list};
 use crate::scenario::ModelCard;
 
 use super::file::Found;
@@ -11,11 +10,16 @@ use super::file::Found;
 /// A model card in use.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Target {
-    pub(super) card: ModelCard,
-    /// The user's own; a shipped one needs no copy.
-    pub(super) own: Option<SourceFile>,
+    pub(super) named: NamedCard,
     /// Its provider is the one that was hit.
     pub(super) hit: bool,
+}
+
+impl Target {
+    /// Its card.
+    pub(super) fn card(&self) -> &ModelCard {
+        &self.named.card
+    }
 }
 
 /// The targets of these names in their order of preference; those that the shipped cards suggest where
@@ -26,19 +30,10 @@ pub(super) struct Target {
 pub(super) fn choose(found: &Found, named: &[String]) -> Result<Vec<Target>, InputError> {
     let provider = &found.incident.provider;
     let suggested = if named.is_empty() { suggested(found)? } else { named.to_vec() };
-    let mut targets: Vec<Target> = Vec::new();
-    for name in &suggested {
-        let file = find(Kind::Card, name)?;
-        let card: ModelCard = read_yaml(&file)?;
-        if targets.iter().any(|other| other.card.name == card.name) {
-            return Err(InputError::new("--target", format!("`{}` is named twice", card.name))
-                .fix("name each target once, in the order they are tried"));
-        }
-        let own = Path::new(name).is_file().then_some(file);
-        targets.push(Target { hit: card.provider == *provider, card, own });
-    }
+    let target = |named: NamedCard| Target { hit: named.card.provider == *provider, named };
+    let targets: Vec<Target> = NamedCard::read(&suggested)?.into_iter().map(target).collect();
     if !targets.iter().any(|target| target.hit) {
-        let there = targets.iter().map(|target| target.card.provider.as_str());
+        let there = targets.iter().map(|target| target.card().provider.as_str());
         return Err(found
             .at()
             .key("provider")

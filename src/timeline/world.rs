@@ -126,10 +126,7 @@ impl Hypothesis {
     /// All files of the world.
     pub fn files(&self) -> Vec<FittedFile<'static>> {
         let scenario = FittedFile::new(self.scenario_path(), self.scenario());
-        let cards = self.targets.iter().filter_map(|target| {
-            let own = target.own.as_ref()?;
-            Some(FittedFile::new(card_path(target), own.text.clone()))
-        });
+        let cards = self.targets.iter().filter_map(|target| target.named.file());
         let traffic = self.rows.iter().chain(&self.profile).cloned();
         [scenario].into_iter().chain(cards).chain(traffic).collect()
     }
@@ -178,26 +175,23 @@ impl Hypothesis {
         }
         line("targets:".into());
         for target in &self.targets {
-            let card = match target.own {
-                Some(_) => card_path(target),
-                None => target.card.name.clone(),
-            };
-            line(format!("  {}: {{card: {}}}", scalar(&target.card.name), scalar(&card)));
+            let card = target.named.reference();
+            line(format!("  {}: {{card: {}}}", scalar(&target.card().name), scalar(&card)));
         }
         self.weather(&mut line);
         out
     }
 
     fn roles(&self, line: &mut impl FnMut(String)) {
-        let first = &self.targets[0].card;
-        let models: BTreeSet<&str> = self.targets.iter().map(|t| t.card.model.as_str()).collect();
+        let first = self.targets[0].card();
+        let models: BTreeSet<&str> = self.targets.iter().map(|t| t.card().model.as_str()).collect();
         let others: Vec<&str> = models.into_iter().filter(|m| *m != first.model).collect();
         if !others.is_empty() {
             line(format!("    substitutes: {}", flow(&others)));
         }
         line("    groups:".into());
         line(format!("      primary: [{}]", scalar(&first.name)));
-        let rest = self.targets[1..].iter().map(|target| vec![target.card.name.clone()]);
+        let rest = self.targets[1..].iter().map(|target| vec![target.card().name.clone()]);
         let rest: Vec<Vec<String>> = rest.collect();
         if !rest.is_empty() {
             line(format!("      fallbacks: {}", flow(&rest)));
@@ -253,8 +247,4 @@ fn interval_us(horizon_us: u64) -> u64 {
     let minute = 60_000_000;
     let fits = |length: &&u64| horizon_us.div_ceil(**length * minute) <= MOST_INTERVALS;
     INTERVALS.iter().find(fits).or(INTERVALS.last()).expect("there are some") * minute
-}
-
-fn card_path(target: &Target) -> String {
-    format!("models/{}.yaml", target.card.name)
 }

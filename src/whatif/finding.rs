@@ -7,7 +7,7 @@ use super::Question;
 use super::bad_times::{self, BadTime};
 use super::believe::{self, Believed};
 use super::course::{self, InTime, Stretch};
-use super::doubts::{self, doubts};
+use super::doubts::doubts;
 use super::left_out::LeftOut;
 use super::otherwise::{Sensitivity, otherwise};
 use super::policy::{self, PolicyFinding};
@@ -159,9 +159,7 @@ pub(super) fn of(question: &Question<'_>, runs: &Runs) -> WhatIf {
         candidate,
         recommended,
         not_identified: match (question.log, question.timeline) {
-            (Some((fit, _)), _) => {
-                fit.said().into_iter().chain(doubts::one_target(scenario)).collect()
-            }
+            (Some((fit, _)), _) => fit.said(),
             (None, timeline) => timeline.map_or(Vec::new(), Hypothesis::said),
         },
     }

@@ -27,6 +27,7 @@ mod sensitivity;
 mod steps;
 mod story;
 mod text;
+mod unseen;
 mod value;
 mod words;
 
@@ -43,6 +44,7 @@ pub use policy::{MovedRequests, PolicyFinding};
 pub use policy_diff::Change;
 pub use recommend::Recommended;
 pub use story::Story;
+pub use unseen::goes_elsewhere;
 pub use value::{Compared, Difference, Figure, Interval, Missing};
 
 use crate::experiment::{ExperimentError, Observer};

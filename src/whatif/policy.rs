@@ -8,6 +8,7 @@ use super::figures::{MEASURES, Measure, Spread, mean, spread};
 use super::parts::{OfClass, OfTarget, by_class, by_target};
 use super::requests::Moved;
 use super::runs::Runs;
+use super::unseen::{goes_elsewhere, nowhere_else};
 use super::value::{Compared, Difference, Figure, Missing};
 use crate::experiment::policy_hash;
 use crate::record::{ClassTotals, RunTotals};
@@ -19,6 +20,8 @@ pub struct PolicyFinding {
     pub name: String,
     /// SHA-256 of its data.
     pub hash: String,
+    /// It fails over, and no request of the log has more than one target to go to.
+    pub nowhere_to_go: bool,
     /// Its measures.
     pub figures: Vec<Figure>,
     /// Their changes from the policy in force; empty for that one.
@@ -57,6 +60,9 @@ pub(super) fn finding(question: &Question<'_>, runs: &Runs, policy: usize) -> Po
     PolicyFinding {
         name: data.name.clone(),
         hash: policy_hash(data),
+        nowhere_to_go: question.log.is_some()
+            && nowhere_else(question.scenario)
+            && goes_elsewhere(data, question.scenario),
         figures,
         differences,
         by_class: by_class(question, runs, policy),

@@ -7,6 +7,7 @@ use super::believe::Believed;
 use super::otherwise::Sensitivity;
 use super::policy::PolicyFinding;
 use super::policy_diff::{self, Change};
+use super::unseen::nowhere_else;
 
 /// What to change.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -42,8 +43,11 @@ pub(super) fn recommend(
                     .into(),
             );
         }
-        if question.log.is_some() && question.scenario.targets.len() == 1 {
-            because.push("but there is one target here, and none of them fails over".into());
+        if question.log.is_some() && nowhere_else(question.scenario) {
+            because.push(
+                "but there is one target here for each request, and none of them fails over: `--target CARD` brings in another"
+                    .into(),
+            );
         }
         return Recommended { policy: None, because, changes: Vec::new() };
     };
@@ -54,6 +58,10 @@ pub(super) fn recommend(
         gain * 100.0,
         policies[0].name
     )];
+    let changes = policy_diff::changes(&question.policies[0], &question.policies[best]);
+    if changes.is_empty() {
+        because.push("its rules are those in force: what is new is where it can go".into());
+    }
     let worse =
         |case: &&Sensitivity| case.success[best].unwrap_or(0.0) < case.success[0].unwrap_or(0.0);
     let against: Vec<&Sensitivity> = sensitivity.iter().filter(worse).collect();
@@ -95,6 +103,6 @@ pub(super) fn recommend(
         policy: (against.is_empty() && reproduced && !buried && cautions.is_empty())
             .then(|| policy.name.clone()),
         because,
-        changes: policy_diff::changes(&question.policies[0], &question.policies[best]),
+        changes,
     }
 }

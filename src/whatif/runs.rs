@@ -7,9 +7,11 @@ use super::figures::{Measure, Unit};
 use super::requests::{Moved, Outcomes, Watch, moved};
 use super::sensitivity::{self, Variant};
 use super::steps::Steps;
+use super::unseen::as_logged;
 use super::value::Missing;
 use crate::experiment::{
-    Experiment, ExperimentError, Extremes, NoRecorder, Observer, Options, Recorder, RunId, run,
+    Experiment, ExperimentError, Extremes, NoRecorder, Observer, Options, Recorder, RunId,
+    run_first_within,
 };
 use crate::record::{ClassTotals, RunTotals};
 use crate::scenario::{Scenario, TargetModel};
@@ -70,8 +72,16 @@ impl Runs {
         let in_variant = policies * VARIANT_WORLDS.min(worlds) as usize;
         let behind = refits as usize * in_refit + others.len() * in_variant;
         let steps = Steps::new(observer, behind);
-        let main =
-            run(scenario, question.policies, None, &options(worlds, extremes), &watched, &steps)?;
+        let within = as_logged(question);
+        let within = within.as_ref();
+        let main = run_first_within(
+            scenario,
+            question.policies,
+            within,
+            &options(worlds, extremes),
+            &watched,
+            &steps,
+        )?;
         let (first_world, moved) = watched.by_policy(policies);
         let (mut by_refit, mut moved_in_refits) = (Vec::new(), Vec::new());
         if let Some((fit, evidence)) = question.log {
@@ -83,7 +93,14 @@ impl Runs {
                 let (scenario, watched) = (refit.applied(scenario), Watched::new(false));
                 let options = options_of(REFIT_WORLDS.min(worlds));
                 steps.next(in_refit);
-                let again = run(&scenario, question.policies, None, &options, &watched, &steps)?;
+                let again = run_first_within(
+                    &scenario,
+                    question.policies,
+                    within,
+                    &options,
+                    &watched,
+                    &steps,
+                )?;
                 by_refit.push(by_policy(again));
                 moved_in_refits.push(watched.by_policy(policies).1);
             }
@@ -97,7 +114,14 @@ impl Runs {
         for (variant, scenario) in others {
             let options = options_of(VARIANT_WORLDS.min(worlds));
             steps.next(in_variant);
-            let runs = run(&scenario, question.policies, None, &options, &NoRecorder, &steps)?;
+            let runs = run_first_within(
+                &scenario,
+                question.policies,
+                within,
+                &options,
+                &NoRecorder,
+                &steps,
+            )?;
             variants.push((variant, by_policy(runs)));
         }
         let declared = by_policy(main);

@@ -1,7 +1,10 @@
 //! Worlds that agree with the log as well, where it cannot tell them apart.
 
+use windtunnel_policy::Share;
+
 use super::Question;
-use crate::scenario::{Domain, Scenario, WeatherSpec};
+use super::unseen::unseen;
+use crate::scenario::{Domain, Effects, Range, Scenario, Shape, WeatherSpec, When};
 
 /// What is taken otherwise.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -16,6 +19,8 @@ pub(super) enum Variant {
     DownToo(String),
     /// What a timeline does not say, taken otherwise.
     Untold(String),
+    /// Half the room at targets of which nothing was lived.
+    LessRoom(String),
 }
 
 impl Variant {
@@ -25,6 +30,7 @@ impl Variant {
             Variant::Independent => "no failure sticks to its request".into(),
             Variant::Stuck => "every failure sticks to its request".into(),
             Variant::Full(targets) => format!("{targets}: no room for more than the log shows"),
+            Variant::LessRoom(targets) => format!("half the room and limits at {targets}"),
             Variant::DownToo(what) | Variant::Untold(what) => what.clone(),
         }
     }
@@ -36,6 +42,7 @@ pub(super) fn worlds(question: &Question<'_>) -> Vec<(Variant, Scenario)> {
     worlds.extend(full(question));
     let untold = question.timeline.map_or(Vec::new(), |of| of.otherwise(question.scenario));
     worlds.extend(untold.into_iter().map(|(words, world)| (Variant::Untold(words), world)));
+    worlds.extend(less_room(question));
     worlds.extend(down_too(question.scenario));
     worlds
 }
@@ -59,6 +66,23 @@ fn full(question: &Question<'_>) -> Option<(Variant, Scenario)> {
         named.push(target.name.clone());
     }
     (!named.is_empty()).then(|| (Variant::Full(named.join(", ")), scenario))
+}
+
+/// Half the room and limits at the targets that a timeline spared, or that the log does not show.
+fn less_room(question: &Question<'_>) -> Option<(Variant, Scenario)> {
+    let scenario = question.scenario;
+    let names = question.timeline.map_or_else(|| unseen(question), |of| of.spared(scenario));
+    let half = Range::only(Share::ratio(1, 2));
+    let entries = names.iter().map(|name| WeatherSpec {
+        name: format!("{name}-half"),
+        hits: Domain { target: Some((*name).to_owned()), ..Domain::default() },
+        when: When::Always,
+        shape: Shape::Step,
+        effects: Effects { capacity: Some(half), limits: Some(half), ..Effects::default() },
+    });
+    let mut other = scenario.clone();
+    other.file.weather.extend(entries);
+    (!names.is_empty()).then(|| (Variant::LessRoom(names.join(", ")), other))
 }
 
 /// The target that weather hits hardest, and the first fallback beside it hit the same way.

@@ -15,4 +15,5 @@ mod repeated;
 mod resent;
 mod round_trip;
 mod timelines;
+mod untold;
 mod worlds;

@@ -17,7 +17,7 @@ pub(in crate::cli) struct WhatIfArgs {
     #[arg(long = "policy", short, value_name = "POLICY", required = true)]
     pub(in crate::cli) policies: Vec<String>,
     /// A scenario that `fit` made of this log and that you have edited, to be used in its place.
-    #[arg(long, value_name = "SCENARIO")]
+    #[arg(long, value_name = "SCENARIO", conflicts_with = "targets")]
     pub(in crate::cli) world: Option<String>,
     /// Seed of all luck.
     #[arg(long, default_value_t = 1, value_parser = seed)]
@@ -91,9 +91,10 @@ pub(in crate::cli) struct TimelineArgs {
     /// What the columns of the trace are called, as `profile` takes it.
     #[arg(long, requires = "traffic")]
     pub(in crate::cli) layout: Option<String>,
-    /// With a timeline: a model card, several times, in the order they are tried. Without it the
-    /// shipped card of the provider that was hit, and those that offer its model elsewhere.
-    #[arg(long = "target", value_name = "CARD", requires = "timeline")]
+    /// A model card; several times, in the order they are tried. With a log: a target that the log does
+    /// not show, tried after those it shows. With a timeline: every target; without it the shipped card of
+    /// the provider that was hit, and those that offer its model elsewhere.
+    #[arg(long = "target", value_name = "CARD")]
     pub(in crate::cli) targets: Vec<String>,
     /// With a timeline: which share of calls failed at its worst, such as 25%.
     #[arg(long, value_name = "SHARE", value_parser = parse_share, requires = "timeline")]

@@ -68,8 +68,10 @@ pub(super) fn of(question: &Question<'_>, fit: &Fit, runs: &Runs) -> Believed {
         let logged = interval.answered as f64 / interval.requests as f64;
         check(&name, Counted::In(Unit::Share), tolerance, Ok(logged), simulated)
     });
-    let targets = question.scenario.targets.iter().enumerate().flat_map(|(i, target)| {
-        let per_request = move |run: &RunTotals, of: OfTarget| {
+    let seen = question.scenario.targets.iter().enumerate();
+    let seen = seen.filter_map(|(i, target)| Some((i, fit.position(&target.name)?, target)));
+    let targets = seen.flat_map(|(simulated, logged, target)| {
+        let per_request = |run: &RunTotals, i: usize, of: OfTarget| {
             let requests: u64 = run.classes.iter().map(|class| class.requests).sum();
             let target = run.targets.get(i).filter(|_| requests > 0).ok_or(Missing::TooFew)?;
             Ok(of(target) as f64 / requests as f64)
@@ -77,13 +79,13 @@ pub(super) fn of(question: &Question<'_>, fit: &Fit, runs: &Runs) -> Believed {
         let kinds: [(&str, OfTarget); 2] =
             [("attempts", |t| t.attempts), ("failures", |t| t.failures)];
         kinds.map(|(kind, of)| {
-            let simulated = spread(runs, |runs| per_request(runs[0], of));
+            let simulated = spread(runs, |runs| per_request(runs[0], simulated, of));
             check(
                 &format!("{kind} at {} per request", target.name),
                 Counted::PerRequest,
                 tolerance,
                 match fit.tells_targets() {
-                    true => per_request(lived, of),
+                    true => per_request(lived, logged, of),
                     false => Err(Missing::NotTold),
                 },
                 simulated,

@@ -51,9 +51,10 @@ pub(in crate::whatif) fn instead(found: &WhatIf, i: usize) -> String {
     let (first, policy) = (&found.policies[0], &found.policies[i]);
     let success = &policy.differences[0];
     format!(
-        "`{}` instead of `{}`: {} answered ({}); {}; {}; {}.",
+        "`{}` instead of `{}`{}: {} answered ({}); {}; {}; {}.",
         policy.name,
         first.name,
+        if policy.nowhere_to_go { ", with nowhere to fail over to" } else { "" },
         difference(success.difference, success.ci95, Unit::Share),
         how_clear(found, success),
         moved(policy),
@@ -69,11 +70,12 @@ pub(in crate::whatif) fn briefly(found: &WhatIf) -> String {
     let more = success.difference.unwrap_or(0.0) >= 0.0;
     let size = difference(success.difference, success.ci95, Unit::Share);
     format!(
-        "`{}` in place of `{}` answers {} {} ({}).",
+        "`{}` in place of `{}` answers {} {}{} ({}).",
         policy.name,
         first.name,
         size.trim_start_matches(['+', '-']),
         if more { "more" } else { "less" },
+        if policy.nowhere_to_go { " with nowhere to fail over to" } else { "" },
         how_clear(found, success)
     )
 }
