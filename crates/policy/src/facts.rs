@@ -11,6 +11,7 @@ use crate::breaker::Elsewhere;
 use crate::budget::Payer;
 use crate::config::RecoveryAction;
 use crate::event::Action;
+use crate::known::Known;
 use crate::router::{Core, Router, report};
 use crate::target::{ClassId, TargetId, TenantId};
 use crate::{Duration, Instant};
@@ -107,15 +108,17 @@ impl Router {
     }
 }
 
-impl Core {
+impl Known {
     /// Notes something for the other replicas.
     #[inline]
     pub(crate) fn publish(&mut self, fact: impl FnOnce() -> Fact) {
-        if let Some(facts) = &mut self.known.facts {
+        if let Some(facts) = &mut self.facts {
             facts.push(fact());
         }
     }
+}
 
+impl Core {
     /// Another replica has learnt or spent something.
     #[cold]
     pub(crate) fn on_learnt(&mut self, fact: &Fact, out: &mut Vec<Action>) {

@@ -83,6 +83,14 @@ impl Spent {
     }
 }
 
+/// Gate 4, attempts, where nothing but their number in all is limited: by the policy, and by what the request
+/// brings.
+#[inline(always)]
+pub(crate) fn attempts_in_all(total: u16, most: u16, brought: u16) -> Spent {
+    let left = total < most && (total == 0 || total < brought);
+    Spent { on_target: if left { u16::MAX } else { 0 } }
+}
+
 /// Gate 4, attempts: the budgets of request, group and target, before and after the first
 /// fallback group.
 #[inline(always)]
@@ -126,10 +134,12 @@ pub(crate) fn cost(spent: Money, estimated: Money, ceiling: Money) -> Gate {
 }
 
 /// Of two refusals the one that tells more: by how far through the gates recovery came.
+#[inline(always)]
 pub(crate) fn further(a: StopReason, b: StopReason) -> StopReason {
     if depth(b) > depth(a) { b } else { a }
 }
 
+#[inline(always)]
 fn depth(reason: StopReason) -> u8 {
     match reason {
         StopReason::FailureClass => 0,

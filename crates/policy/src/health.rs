@@ -3,7 +3,6 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::Instant;
 use crate::admission::Doors;
 use crate::breaker::{Admission, Breakers, Lane, Permit};
 use crate::config::{GroupOrder, Policy, Strategy, SubstituteOrder};
@@ -18,6 +17,7 @@ use crate::router::report;
 use crate::standing::Standing;
 use crate::target::{TargetId, Topology};
 use crate::target_set::TargetSet;
+use crate::{Duration, Instant};
 
 /// Breakers, standing, expected latency and load of every target.
 #[derive(Clone, Hash, Debug)]
@@ -33,6 +33,8 @@ pub(crate) struct Health {
     pub(crate) outcomes: Vec<Rolling>,
     /// Whether that, or ejection, needs every outcome.
     weighs_outcomes: bool,
+    /// Whether a first output is counted anywhere but at the breakers.
+    weighs_first_outputs: bool,
     /// Complete answers by target, and those that broke their contract; where substitutes are
     /// ordered by them.
     contracts: Vec<Rolling>,
@@ -69,7 +71,8 @@ impl Health {
                 .then(|| Estimates::new(estimate, classes, targets)),
             hedge_delays: HedgeDelays::new(policy, classes, targets),
             load: Load::new(targets, selects_by_latency(policy).then_some(estimate.expires)),
-            weighs_outcomes: selects_by_outcomes(policy) || policy.outlier.is_some(),
+            weighs_outcomes: weighs_outcomes(policy),
+            weighs_first_outputs: weighs_outcomes(policy) || selects_by_latency(policy),
             outcomes: match selects_by_outcomes(policy) {
                 true => vec![Rolling::new(policy.selection.health_window); targets],
                 false => Vec::new(),
@@ -129,6 +132,15 @@ impl Health {
         match self.breakers.all_closed(target) {
             true => (state, 0),
             false => (state, self.breakers.on_sent(target, lane, now, &mut report(out))),
+        }
+    }
+
+    /// An attempt's first output came, so long after it was sent: what a rule asks for beside the breakers.
+    #[inline(always)]
+    pub(crate) fn on_first_output(&mut self, target: TargetId, elapsed: Duration, now: Instant) {
+        if self.weighs_first_outputs {
+            self.load.on_latency(target, elapsed, now);
+            self.on_outcome(target, false, now);
         }
     }
 
@@ -261,6 +273,11 @@ fn percent_marked(counts: &[Rolling], targets: &[TargetId], now: Instant) -> u64
 fn selects_by_outcomes(policy: &Policy) -> bool {
     policy.selection.groups == GroupOrder::HealthScore
         || strategies(policy).any(|strategy| strategy == Strategy::HealthScore)
+}
+
+/// Whether anything rests on every outcome.
+fn weighs_outcomes(policy: &Policy) -> bool {
+    selects_by_outcomes(policy) || policy.outlier.is_some()
 }
 
 /// Whether it rests on recent latencies.

@@ -12,51 +12,53 @@ const SMOOTHING: u64 = 8;
 /// Attempts in flight and mean recent latency, by target.
 #[derive(Clone, Hash, Debug)]
 pub(crate) struct Load {
+    in_flight: Vec<u32>,
     /// How long a latency counts; `None` where no rule asks for latencies, and none are kept.
     forget_after: Option<Duration>,
-    targets: Vec<Seen>,
-}
-
-#[derive(Clone, Copy, Hash, Debug, Default)]
-struct Seen {
-    in_flight: u32,
     /// Mean latency and when it was last heard of.
-    latency: Option<(Duration, Instant)>,
+    latencies: Vec<Option<(Duration, Instant)>>,
 }
 
 impl Load {
     /// Nothing in flight, no latency seen. Latencies are forgotten this long after the latest, and not
     /// even kept where that is `None`.
     pub(crate) fn new(targets: usize, forget_after: Option<Duration>) -> Load {
-        Load { forget_after, targets: vec![Seen::default(); targets] }
+        Load { in_flight: vec![0; targets], forget_after, latencies: vec![None; targets] }
     }
 
     /// Attempts in flight to a target.
     pub(crate) fn in_flight(&self, target: TargetId) -> u32 {
-        self.targets[usize::from(target.0)].in_flight
+        self.in_flight[usize::from(target.0)]
     }
 
     /// The first of these targets with the fewest in flight.
     #[inline(always)]
     pub(crate) fn least_in_flight(&self, targets: &[TargetId]) -> Option<TargetId> {
-        targets.iter().copied().min_by_key(|target| self.in_flight(*target))
+        let (mut least, mut fewest) = (None, u32::MAX);
+        for target in targets {
+            let in_flight = self.in_flight(*target);
+            if in_flight < fewest || least.is_none() {
+                (least, fewest) = (Some(*target), in_flight);
+            }
+        }
+        least
     }
 
     /// Mean recent latency, an exponential average; `None` where none was seen lately, so that a
     /// target that was slow once is tried again.
     pub(crate) fn latency(&self, target: TargetId, now: Instant) -> Option<Duration> {
-        let (mean, heard) = self.targets[usize::from(target.0)].latency?;
+        let (mean, heard) = self.latencies[usize::from(target.0)]?;
         (now - heard < self.forget_after?).then_some(mean)
     }
 
     /// An attempt was sent.
     pub(crate) fn on_sent(&mut self, target: TargetId) {
-        self.targets[usize::from(target.0)].in_flight += 1;
+        self.in_flight[usize::from(target.0)] += 1;
     }
 
     /// An attempt is over.
     pub(crate) fn on_end(&mut self, target: TargetId) {
-        let in_flight = &mut self.targets[usize::from(target.0)].in_flight;
+        let in_flight = &mut self.in_flight[usize::from(target.0)];
         *in_flight = in_flight.checked_sub(1).expect("every attempt that ended was sent");
     }
 
@@ -73,12 +75,13 @@ impl Load {
             Some(mean) => mean.mul_div(SMOOTHING - 1, SMOOTHING) + latency.mul_div(1, SMOOTHING),
             None => latency,
         };
-        self.targets[usize::from(target.0)].latency = Some((mean, now));
+        self.latencies[usize::from(target.0)] = Some((mean, now));
     }
 
     /// As new.
     pub(crate) fn reset(&mut self) {
-        self.targets.fill(Seen::default());
+        self.in_flight.fill(0);
+        self.latencies.fill(None);
     }
 }
 

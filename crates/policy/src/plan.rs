@@ -57,6 +57,8 @@ pub(crate) struct ClassPlan {
     /// Whether the first target that may be tried is the choice, and the gates say the same of all,
     /// but for their windows and what was tried before.
     pub(crate) in_order: bool,
+    /// Whether nothing limits a request's attempts but how many it made in all.
+    pub(crate) counts_all_alike: bool,
     /// The smallest context window among all targets.
     pub(crate) smallest_window: u32,
     /// The most attempts on one target that any group allows.
@@ -275,6 +277,8 @@ fn class_plan(
             false => Duration::ZERO,
         },
         most_same_target: rules.iter().map(|rule| rule.max_same_target).max().unwrap_or(1),
+        counts_all_alike: counts_all_alike(&attempts)
+            && rules.iter().all(|rule| rule.max == u16::MAX),
         in_order: ceiling == Money::MAX
             && gates_are_alike(policy, &attempts)
             && rules.iter().all(|rule| rule.door.is_none() && rule.max == u16::MAX)
@@ -300,7 +304,12 @@ fn class_plan(
 fn gates_are_alike(policy: &Policy, limits: &Attempts) -> bool {
     !policy.envelope.estimate.enabled
         && policy.selection.panic_threshold == Share::ONE
-        && limits.scope == BudgetScope::Request
+        && counts_all_alike(limits)
+}
+
+/// Whether the policy's own budget of attempts is one for all targets.
+fn counts_all_alike(limits: &Attempts) -> bool {
+    limits.scope == BudgetScope::Request
         && limits.max_before_fallback.is_none()
         && limits.max_after_fallback.is_none()
 }

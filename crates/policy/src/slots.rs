@@ -49,8 +49,10 @@ pub(crate) struct Flight {
     pub(crate) limit: Instant,
     /// When it reaches a limit of its own as it stands: that one, or the wait for output.
     pub(crate) due: Instant,
-    /// The breakers' permit, until its outcome is known.
-    pub(crate) permit: Option<Permit>,
+    /// What the breakers gave it; of no meaning once it is over.
+    pub(crate) permit: Permit,
+    /// Another model answers than the one asked for, and the answer must say so.
+    pub(crate) disclosed: bool,
 }
 
 /// The attempt that was decided on, to be made when its wait is over.
@@ -197,6 +199,7 @@ impl Slot {
     }
 
     /// A layer below has called the provider for an attempt so often beyond the first call.
+    #[inline(never)]
     pub(crate) fn note_used_below(&mut self, number: u16, calls: u16) {
         if !self.turn_to(number) {
             return;
@@ -294,7 +297,8 @@ impl Slot {
             sent: Instant::ZERO,
             limit: Instant::FAR_FUTURE,
             due: Instant::FAR_FUTURE,
-            permit: None,
+            permit: Permit::NONE,
+            disclosed: false,
         },
         next: Next::FIRST,
         lapse: Lapse::new(FailureClass::NoEligibleTarget),

@@ -70,6 +70,9 @@ impl Lane {
 }
 
 impl Cell {
+    /// The first of all.
+    pub(super) const FIRST: Cell = Cell(0);
+
     /// Its place among all cells: lane by lane, in each target by target.
     #[inline(always)]
     pub(super) const fn place(self) -> usize {

@@ -80,18 +80,22 @@ pub(crate) struct Permit {
 }
 
 impl Permit {
+    /// Of an attempt that is over, or was never sent.
+    pub(crate) const NONE: Permit =
+        Permit { cell: Cell::FIRST, recovery: false, probes: 0, sent_at_change: 0 };
+
     /// Whether the attempt probes a breaker.
-    pub(crate) const fn probes(self) -> bool {
+    pub(crate) const fn probes(&self) -> bool {
         self.probes != 0
     }
 
     /// Whether it is a failover or substitution.
-    pub(crate) const fn is_recovery(self) -> bool {
+    pub(crate) const fn is_recovery(&self) -> bool {
         self.recovery
     }
 
     /// What its target's `i`-th breaker must know of it.
-    fn sent(self, i: usize, circuit: &Circuit) -> Sent {
+    fn sent(&self, i: usize, circuit: &Circuit) -> Sent {
         Sent {
             probe: self.probes >> i & 1 == 1,
             recovery: self.recovery,
@@ -264,7 +268,7 @@ impl Breakers {
     #[inline]
     pub(crate) fn on_success(
         &mut self,
-        permit: Permit,
+        permit: &Permit,
         elapsed: Duration,
         now: Instant,
         draw: impl Fn() -> u64,
@@ -277,7 +281,7 @@ impl Breakers {
     #[inline]
     pub(crate) fn on_failure(
         &mut self,
-        permit: Permit,
+        permit: &Permit,
         now: Instant,
         draw: impl Fn() -> u64,
         out: &mut impl FnMut(Change),
@@ -290,7 +294,7 @@ impl Breakers {
     #[inline(always)]
     fn learn(
         &mut self,
-        permit: Permit,
+        permit: &Permit,
         outcome: Outcome,
         now: Instant,
         draw: impl Fn() -> u64,
@@ -310,7 +314,7 @@ impl Breakers {
     #[cold]
     fn learn_more(
         &mut self,
-        permit: Permit,
+        permit: &Permit,
         from: usize,
         outcome: Outcome,
         now: Instant,
@@ -375,7 +379,7 @@ impl Breakers {
 
     /// The attempt is over, whatever became of it: its probe permits return.
     #[inline(always)]
-    pub(crate) fn on_end(&mut self, permit: Permit, now: Instant) {
+    pub(crate) fn on_end(&mut self, permit: &Permit, now: Instant) {
         if permit.probes != 0 {
             self.end_probes(permit, now);
         }
@@ -394,7 +398,7 @@ impl Breakers {
     }
 
     #[cold]
-    fn end_probes(&mut self, permit: Permit, now: Instant) {
+    fn end_probes(&mut self, permit: &Permit, now: Instant) {
         for (i, place) in self.places(permit.cell).enumerate() {
             self.visit(place, now, &mut |_| {}, |circuit, _| {
                 let sent = permit.sent(i, circuit);

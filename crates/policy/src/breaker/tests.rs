@@ -67,15 +67,15 @@ impl Rig {
     fn succeed(&mut self, permit: Permit, now: u64) {
         let changes = &mut self.changes;
         let out = &mut |c: Change| changes.push((c.state, c.until));
-        self.breakers.on_success(permit, secs(0), at(now), || NO_JITTER, out);
-        self.breakers.on_end(permit, at(now));
+        self.breakers.on_success(&permit, secs(0), at(now), || NO_JITTER, out);
+        self.breakers.on_end(&permit, at(now));
     }
 
     fn fail(&mut self, permit: Permit, now: u64) {
         let changes = &mut self.changes;
         let out = &mut |c: Change| changes.push((c.state, c.until));
-        self.breakers.on_failure(permit, at(now), || NO_JITTER, out);
-        self.breakers.on_end(permit, at(now));
+        self.breakers.on_failure(&permit, at(now), || NO_JITTER, out);
+        self.breakers.on_end(&permit, at(now));
     }
 
     /// Sends `n` attempts that fail at once.
@@ -138,7 +138,7 @@ fn open_jitter_comes_on_top() {
     let open_jitter = Share::ratio(1, 2);
     let mut rig = Rig::new(&[Breaker { trip: vec![Trip::Consecutive(1)], open_jitter, ..rule() }]);
     let permit = rig.send(0);
-    rig.breakers.on_failure(permit, at(0), || u64::MAX, &mut |_| {});
+    rig.breakers.on_failure(&permit, at(0), || u64::MAX, &mut |_| {});
     assert_eq!(rig.admits(0), Admission::No { until: at(15) });
 }
 
@@ -228,7 +228,7 @@ fn a_cancelled_probe_returns_its_permit() {
     let mut rig = Rig::new(&[rule()]);
     rig.fail_now(2, 0);
     let probe = rig.send(10);
-    rig.breakers.on_end(probe, at(11));
+    rig.breakers.on_end(&probe, at(11));
     assert_eq!(rig.admits(11), Admission::Probe);
 }
 
@@ -274,7 +274,7 @@ fn a_slow_probe_is_no_success() {
     let mut rig = Rig::new(&[Breaker { trip: vec![Trip::Consecutive(2), slow], ..rule() }]);
     rig.fail_now(2, 0);
     let probe = rig.send(10);
-    rig.breakers.on_success(probe, secs(3), at(13), || NO_JITTER, &mut |_| {});
+    rig.breakers.on_success(&probe, secs(3), at(13), || NO_JITTER, &mut |_| {});
     assert_eq!(rig.admits(13), Admission::No { until: at(23) });
 }
 
@@ -453,10 +453,10 @@ fn a_key_with_capability_has_one_breaker_for_each_set_that_classes_require() {
         let out = &mut |c: Change| changes.push(c.breaker);
         let permit = send(breakers, (b, lane), false, 0, out);
         match failed {
-            true => breakers.on_failure(permit, at(0), || NO_JITTER, out),
-            false => breakers.on_success(permit, secs(0), at(0), || NO_JITTER, out),
+            true => breakers.on_failure(&permit, at(0), || NO_JITTER, out),
+            false => breakers.on_success(&permit, secs(0), at(0), || NO_JITTER, out),
         }
-        breakers.on_end(permit, at(0));
+        breakers.on_end(&permit, at(0));
         changes
     };
     assert_eq!(outcome(&mut breakers, agent, true), [0; 0]);
@@ -564,7 +564,7 @@ proptest! {
                     match step {
                         Step::Succeed(_) => rig.succeed(permit, now),
                         Step::Fail(_) => rig.fail(permit, now),
-                        _ => rig.breakers.on_end(permit, at(now)),
+                        _ => rig.breakers.on_end(&permit, at(now)),
                     }
                 }
                 Step::Succeed(_) | Step::Fail(_) | Step::Lose(_) => {}
@@ -572,7 +572,7 @@ proptest! {
         }
         // Everything lands, and a while later the breaker can close again.
         for (permit, _) in flying.drain(..) {
-            rig.breakers.on_end(permit, at(now));
+            rig.breakers.on_end(&permit, at(now));
         }
         now += 100;
         for _ in 0..successes {

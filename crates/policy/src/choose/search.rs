@@ -8,6 +8,7 @@ use crate::event::StopReason;
 use crate::gates::{self, Gate, Spent, Used};
 use crate::health::Standstill;
 use crate::plan::Segment;
+use crate::slots::Slot;
 use crate::tally::Tried;
 use crate::target::TargetId;
 use crate::target_set::TargetSet;
@@ -195,6 +196,10 @@ impl Chooser<'_> {
     #[inline(always)]
     pub(super) fn spent_attempts(&self, group: u8) -> Spent {
         let limits = &self.class.attempts;
+        if self.class.counts_all_alike {
+            let Slot { attempts, ref request, .. } = *self.slot;
+            return gates::attempts_in_all(attempts, limits.max, request.left.attempts);
+        }
         let used = Used {
             total: self.slot.attempts,
             brought: self.slot.request.left.attempts,

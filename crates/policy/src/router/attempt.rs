@@ -4,44 +4,55 @@ use alloc::vec::Vec;
 
 use super::Core;
 use super::results::in_flight_due;
-use crate::breaker::Lane;
+use crate::breaker::{Lane, Permit};
 use crate::budget::Payer;
 use crate::choose::{estimated_cost, remaining};
 use crate::config::{RecoveryAction, RetryRule, TotalCovers};
 use crate::event::{Action, Decision, Send, StopReason};
 use crate::facts::Fact;
 use crate::gates;
+use crate::known::Known;
 use crate::outcome::{FailureClass, Phase, Usage};
-use crate::plan::DoorPlan;
+use crate::plan::{ClassPlan, DoorPlan};
+use crate::rules::Rules;
 use crate::slots::{Flight, Lapse, Next, Slot, Stage};
+use crate::tally::Tallies;
 use crate::target::{ClassId, TargetId};
 use crate::{Duration, Instant};
 
-impl Core {
-    /// Makes the attempt that the slot holds as its next.
-    #[inline(never)]
-    pub(super) fn send_next(&mut self, slot: &mut Slot, out: &mut Vec<Action>) {
-        let next = slot.next;
-        self.send(slot, next, out);
-    }
-
+impl Known {
     /// Makes a request's first attempt, which has waited for nothing. The same for most requests: compiled
     /// by itself, for what it is.
     #[inline(always)]
-    pub(super) fn send_first(&mut self, slot: &mut Slot, target: TargetId, out: &mut Vec<Action>) {
-        let next = Next { target, since: self.known.now, ..Next::FIRST };
-        self.send(slot, next, out);
+    pub(super) fn send_first(
+        &mut self,
+        rules: &Rules,
+        class: &ClassPlan,
+        tallies: &mut Tallies,
+        slot: &mut Slot,
+        target: TargetId,
+        out: &mut Vec<Action>,
+    ) {
+        let next = Next { target, since: self.now, ..Next::FIRST };
+        self.send(rules, class, tallies, slot, next, out);
     }
 
     #[inline(always)]
-    fn send(&mut self, slot: &mut Slot, next: Next, out: &mut Vec<Action>) {
-        let now = self.known.now;
+    fn send(
+        &mut self,
+        rules: &Rules,
+        class: &ClassPlan,
+        tallies: &mut Tallies,
+        slot: &mut Slot,
+        next: Next,
+        out: &mut Vec<Action>,
+    ) {
+        let now = self.now;
         let Next { target, group, action, honoured, since, .. } = next;
-        let class = &self.rules.classes[usize::from(slot.request.class.0)];
         let first = action.is_none();
         let waited = now.since(since);
         let sent_to_group = match slot.tallied || !first {
-            true => self.tallies.of(slot).count(target, group),
+            true => tallies.of(slot).count(target, group),
             false => 0,
         };
         if class.has_doors
@@ -49,14 +60,14 @@ impl Core {
             && (door.counts_attempts || sent_to_group == 0)
         {
             // The attempt is counted at the group's door, or the request with its first there.
-            self.known.health.doors.admit(door.number, now);
-            if let Some(facts) = &mut self.known.facts {
+            self.health.doors.admit(door.number, now);
+            if let Some(facts) = &mut self.facts {
                 facts.push(Fact::Admitted { class: slot.request.class, group });
             }
         }
         let elsewhere = action.is_some_and(|action| action != RecoveryAction::Retry);
-        let (breaker, permit) = self.known.health.on_sent(target, class.lane, elsewhere, now, out);
-        self.known.in_flight += 1;
+        let (breaker, permit) = self.health.on_sent(target, class.lane, elsewhere, now, out);
+        self.in_flight += 1;
 
         let failing = slot.flight.target;
         let same = !first && failing == target;
@@ -68,13 +79,14 @@ impl Core {
         }
         let number = if first { 1 } else { slot.attempts + 1 };
         slot.attempts = number;
-        if self.rules.policy.timeouts.total_covers == TotalCovers::AttemptsOnly {
+        if rules.policy.timeouts.total_covers == TotalCovers::AttemptsOnly {
             slot.policy_deadline = slot.policy_deadline + waited;
             slot.note_end();
         }
+        let disclosed = class.must_disclose(target);
         let remaining = remaining(slot, now);
         // Its own time limit; and for a retry on the first target no more than the reserve leaves.
-        let own = self.rules.limits.attempt.min(remaining);
+        let own = rules.limits.attempt.min(remaining);
         let timeout = match action {
             Some(RecoveryAction::Retry) if remaining != Duration::MAX => {
                 own.min(remaining.saturating_sub(class.reserve(number == run)))
@@ -85,7 +97,7 @@ impl Core {
         let due = match slot.request.streamed {
             // Of an answer that is not streamed nothing is seen before its end: there is no first
             // token to wait for.
-            true => limit.min(now + self.rules.limits.first_token),
+            true => limit.min(now + rules.limits.first_token),
             false => limit,
         };
         slot.flight = Flight {
@@ -100,7 +112,8 @@ impl Core {
             sent: now,
             limit,
             due,
-            permit: Some(permit),
+            permit,
+            disclosed,
         };
         slot.stage = Stage::InFlight;
         slot.hedge_at = Instant::FAR_FUTURE;
@@ -118,18 +131,28 @@ impl Core {
                 u16::MAX => u16::MAX,
                 brought => brought.saturating_sub(number),
             },
-            disclose: class.must_disclose(target),
+            disclose: disclosed,
         }));
         if !first {
             return slot.arm_for(in_flight_due(slot), out);
         }
-        let (hedges, tenant) = (class.hedges, slot.request.tenant);
-        self.known.budgets.on_first_attempt(target, tenant, now);
+        let tenant = slot.request.tenant;
+        self.budgets.on_first_attempt(target, tenant, now);
         self.publish(|| Fact::FirstAttempt { target, tenant });
-        if hedges {
-            slot.hedge_at = now + self.hedge_delay(slot);
+        if class.hedges {
+            slot.hedge_at = now + self.hedge_delay(rules, slot);
         }
         slot.arm_for(due.min(slot.hedge_at).min(slot.ends), out);
+    }
+}
+
+impl Core {
+    /// Makes the attempt that the slot holds as its next.
+    #[inline(never)]
+    pub(super) fn send_next(&mut self, slot: &mut Slot, out: &mut Vec<Action>) {
+        let Core { rules, known, tallies, .. } = self;
+        let class = &rules.classes[usize::from(slot.request.class.0)];
+        known.send(rules, class, tallies, slot, slot.next, out);
     }
 
     /// Whose breakers the requests of a class meet.
@@ -227,11 +250,8 @@ impl Core {
     #[inline(always)]
     pub(super) fn close_attempt(&mut self, slot: &mut Slot) {
         let flight = &mut slot.flight;
-        assert!(flight.permit.is_some(), "an attempt in flight holds a permit");
-        if let Some(permit) = flight.permit {
-            self.known.health.breakers.on_end(permit, self.known.now);
-        }
-        flight.permit = None;
+        self.known.health.breakers.on_end(&flight.permit, self.known.now);
+        flight.permit = Permit::NONE;
         self.known.health.load.on_end(flight.target);
         self.known.in_flight -= 1;
         if self.follows_recoveries && flight.action.is_some() {
@@ -247,7 +267,7 @@ impl Core {
         let payer =
             Payer { failing: flight.failing, destination: flight.target, tenant: request.tenant };
         self.known.budgets.on_recovery_ended(action, payer);
-        self.publish(|| payer.fact(action, true));
+        self.known.publish(|| payer.fact(action, true));
     }
 
     /// The attempt that the request waits for will not be made.
@@ -256,7 +276,7 @@ impl Core {
             let (failing, tenant) = (slot.flight.target, slot.request.tenant);
             let planned = Payer { failing, destination: slot.next.target, tenant };
             self.known.budgets.on_recovery_ended(action, planned);
-            self.publish(|| planned.fact(action, true));
+            self.known.publish(|| planned.fact(action, true));
         }
     }
 

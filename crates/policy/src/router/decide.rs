@@ -13,17 +13,8 @@ use crate::slots::{Next, Slot, Stage};
 
 impl Core {
     /// The first attempt, or none.
-    #[inline(always)]
-    pub(super) fn start(&mut self, slot: &mut Slot, out: &mut Vec<Action>) {
-        let class = &self.rules.classes[usize::from(slot.request.class.0)];
-        match first_of_equals(&self.rules, class, &mut self.known.health, slot, self.known.now) {
-            Some(target) => self.send_first(slot, target, out),
-            None => self.search_first(slot, out),
-        }
-    }
-
     #[inline(never)]
-    fn search_first(&mut self, slot: &mut Slot, out: &mut Vec<Action>) {
+    pub(super) fn search_first(&mut self, slot: &mut Slot, out: &mut Vec<Action>) {
         match self.chooser(slot).decide_first() {
             true => self.schedule(slot, out),
             false => self.finish_stopped(slot, out),
@@ -67,11 +58,19 @@ impl Core {
         }
     }
 
-    /// The same where it is rare: the target chosen before is no longer to be had, or what earlier
-    /// requests have done was looked up.
+    /// The first attempt, or none, of a request that has come before: the target chosen then is no longer
+    /// to be had, or what earlier requests have done was looked up.
     #[cold]
     pub(super) fn start_again(&mut self, slot: &mut Slot, out: &mut Vec<Action>) {
-        self.start(slot, out);
+        let Core { rules, known, .. } = self;
+        let (class, now) = (&rules.classes[usize::from(slot.request.class.0)], known.now);
+        match first_of_equals(rules, class, &mut known.health, slot, now) {
+            Some(target) => {
+                slot.next = Next { target, round: slot.round, since: now, ..Next::FIRST };
+                self.send_next(slot, out);
+            }
+            None => self.search_first(slot, out),
+        }
     }
 
     /// The first attempt is so slow that a second may start beside it.

@@ -2,9 +2,10 @@
 
 use alloc::vec::Vec;
 
-use super::Core;
 use super::results::{due, in_flight_due};
+use super::{Core, grow};
 use crate::Instant;
+use crate::choose::first_of_equals;
 use crate::config::{FirstToken, Streaming};
 use crate::event::{Action, Advice, Decision, Outcome, Request, StopReason, Terminal};
 use crate::facts::Fact;
@@ -20,21 +21,22 @@ impl Core {
         request: &Request,
         out: &mut Vec<Action>,
     ) {
-        assert!(
-            usize::from(request.class.0) < self.rules.classes.len(),
-            "a request names a route class of the topology"
-        );
+        let class = self.rules.classes.get(usize::from(request.class.0));
+        let class = class.expect("a request names a route class of the topology");
         let tenants = self.rules.topology.tenants.len().max(1);
         assert!(
             usize::from(request.tenant.0) < tenants,
             "a request names a tenant of the topology"
         );
-        let number = self.free.pop().unwrap_or_else(|| self.grow(slots));
-        let class = &self.rules.classes[usize::from(request.class.0)];
-        let slot = slots.open(number, request, class, self.known.now);
-        match class.looks_up && request.tries.resent() {
-            true => self.look_up(slot, out),
-            false => self.start(slot, out),
+        let Core { known, tallies, free, .. } = self;
+        let number = free.pop().unwrap_or_else(|| grow(slots, tallies, free));
+        let slot = slots.open(number, request, class, known.now);
+        if class.looks_up && request.tries.resent() {
+            return self.look_up(slot, out);
+        }
+        match first_of_equals(&self.rules, class, &mut known.health, slot, known.now) {
+            Some(target) => known.send_first(&self.rules, class, tallies, slot, target, out),
+            None => self.search_first(slot, out),
         }
     }
 
@@ -107,8 +109,7 @@ impl Core {
             slot.flight.limit = slot.flight.sent + self.rules.limits.attempt;
         }
         slot.flight.due = slot.flight.limit.min(now + silence);
-        let due = in_flight_due(slot);
-        slot.arm_for(due, out);
+        slot.arm_for(in_flight_due(slot), out);
     }
 
     #[inline(never)]
@@ -149,7 +150,7 @@ impl Core {
         let (target, tenant) = (flight.target, request.tenant);
         self.known.health.on_contract(target, false, self.known.now);
         self.known.budgets.on_outcome(target, tenant, false);
-        self.publish(|| Fact::Answered { target, tenant });
+        self.known.publish(|| Fact::Answered { target, tenant });
         self.close_attempt(slot);
         if !slot.flight.committed {
             out.push(Action::Release(slot.attempt_ref()));
@@ -160,7 +161,6 @@ impl Core {
             Answer::Valid | Answer::Invalid => Outcome::Answered(slot.flight.number),
         };
         let request = slot.handle;
-        let class = &self.rules.classes[usize::from(slot.request.class.0)];
         let result = Terminal {
             id: slot.request.id,
             outcome,
@@ -171,7 +171,7 @@ impl Core {
             retry_after: None,
             attempts: slot.attempts - slot.unsent,
             cost: slot.spent,
-            disclosed: class.must_disclose(target),
+            disclosed: slot.flight.disclosed,
             advice: Advice::Nothing,
         };
         out.push(Action::Finish { request, result });

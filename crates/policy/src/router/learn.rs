@@ -5,28 +5,39 @@ use alloc::vec::Vec;
 
 use super::Core;
 use crate::Duration;
-use crate::breaker::{Change, Permit};
+use crate::breaker::Change;
 use crate::config::Blame;
 use crate::event::Action;
 use crate::facts::{Fact, OutcomeFact};
 use crate::hedge::WinsBy;
+use crate::known::Known;
 use crate::mix::{self, Draw};
 use crate::outcome::{FailureClass, Phase};
+use crate::rules::Rules;
 use crate::slots::{Flight, Slot, Stage};
+
+impl Known {
+    /// How long after its send the first attempt is slow.
+    #[inline(never)]
+    pub(super) fn hedge_delay(&mut self, rules: &Rules, slot: &Slot) -> Duration {
+        let (request, target) = (&slot.request, slot.flight.target);
+        let wins_by = WinsBy::of(request, rules.policy.streaming);
+        let prior = rules.topology.targets[usize::from(target.0)].prior_latency;
+        let delays = self.health.hedge_delays.as_mut().expect("only a policy that hedges asks");
+        delays.delay(wins_by, request, target, prior, self.now)
+    }
+}
 
 impl Core {
     /// The attempt's first output came, or a whole answer at once.
     #[inline(always)]
     pub(super) fn succeeded(&mut self, slot: &Slot, out: &mut Vec<Action>) {
-        let Flight { sent, target, permit, .. } = slot.flight;
-        let elapsed = self.known.now.since(sent);
-        self.known.health.load.on_latency(target, elapsed, self.known.now);
-        self.known.health.on_outcome(target, false, self.known.now);
-        if let Some(permit) = permit {
-            let breakers = &mut self.known.health.breakers;
-            let draw = || open_jitter(slot);
-            breakers.on_success(permit, elapsed, self.known.now, draw, &mut report(out));
-        }
+        let Flight { sent, target, ref permit, .. } = slot.flight;
+        let now = self.known.now;
+        let elapsed = now.since(sent);
+        self.known.health.on_first_output(target, elapsed, now);
+        let draw = || open_jitter(slot);
+        self.known.health.breakers.on_success(permit, elapsed, now, draw, &mut report(out));
         if self.known.facts.is_some() {
             self.tell_outcome(slot, None, elapsed);
         }
@@ -62,11 +73,9 @@ impl Core {
             Blame::Isolate => standing.on_isolation(target, self.known.now),
             Blame::IsolateAccount => standing.on_account_isolation(target, hint, self.known.now),
             Blame::Breaker => {
-                if let Some(permit) = slot.flight.permit {
-                    let breakers = &mut self.known.health.breakers;
-                    let draw = || open_jitter(slot);
-                    breakers.on_failure(permit, self.known.now, draw, &mut report(out));
-                }
+                let breakers = &mut self.known.health.breakers;
+                let draw = || open_jitter(slot);
+                breakers.on_failure(&slot.flight.permit, self.known.now, draw, &mut report(out));
             }
         }
         if self.known.facts.is_some() {
@@ -98,17 +107,6 @@ impl Core {
         self.note_hedge_delay(slot);
     }
 
-    /// How long after its send the first attempt is slow.
-    #[inline(never)]
-    pub(super) fn hedge_delay(&mut self, slot: &Slot) -> Duration {
-        let (request, target) = (&slot.request, slot.flight.target);
-        let wins_by = WinsBy::of(request, self.rules.policy.streaming);
-        let prior = self.rules.topology.targets[usize::from(target.0)].prior_latency;
-        let delays =
-            self.known.health.hedge_delays.as_mut().expect("only a policy that hedges asks");
-        delays.delay(wins_by, request, target, prior, self.known.now)
-    }
-
     /// The attempt came to what it wins with, or was cut before: for the delay of later hedges.
     #[inline]
     pub(super) fn note_hedge_delay(&mut self, slot: &Slot) {
@@ -138,21 +136,21 @@ impl Core {
             tenant: slot.request.tenant,
             failed: failed.is_some(),
             for_breakers: failed.is_none_or(|blame| blame == Blame::Breaker),
-            probe: slot.flight.permit.is_some_and(Permit::probes),
-            recovery: slot.flight.permit.is_some_and(Permit::is_recovery),
+            probe: slot.flight.permit.probes(),
+            recovery: slot.flight.permit.is_recovery(),
             sent: slot.flight.sent,
             elapsed,
             draw: open_jitter(slot),
         };
-        self.publish(|| Fact::Outcome(outcome));
+        self.known.publish(|| Fact::Outcome(outcome));
         let (cooled, isolated) = self.known.health.standing.until(target);
         match failed {
             Some(Blame::Cooldown) if cooled > now => {
-                self.publish(|| Fact::Cooling { target, until: cooled });
+                self.known.publish(|| Fact::Cooling { target, until: cooled });
             }
             Some(blame @ (Blame::Isolate | Blame::IsolateAccount)) => {
                 let account = blame == Blame::IsolateAccount;
-                self.publish(|| Fact::Isolated { target, account, until: isolated });
+                self.known.publish(|| Fact::Isolated { target, account, until: isolated });
             }
             _ => {}
         }

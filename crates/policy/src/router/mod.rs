@@ -281,22 +281,22 @@ impl Router {
 }
 
 impl Core {
-    /// One more slot; allocates, as more requests are open than ever before.
-    #[cold]
-    fn grow(&mut self, slots: &mut Slots) -> u32 {
-        let number = slots.grow();
-        self.tallies.grow();
-        // Room to free every slot, so that closing never allocates.
-        self.free.reserve(slots.len());
-        number
-    }
-
     /// The request is closed, and its slot free.
     #[inline(always)]
     fn close(&mut self, slot: &mut Slot) {
         self.free.push(slot.handle.slot);
         slot.free();
     }
+}
+
+/// One more slot; allocates, as more requests are open than ever before.
+#[cold]
+fn grow(slots: &mut Slots, tallies: &mut Tallies, free: &mut Vec<u32>) -> u32 {
+    let number = slots.grow();
+    tallies.grow();
+    // Room to free every slot, so that closing never allocates.
+    free.reserve(slots.len());
+    number
 }
 
 impl Clone for Router {

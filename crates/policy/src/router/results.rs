@@ -54,7 +54,7 @@ impl Core {
             retry_after: slot.lapse.hint.or(returns).filter(|_| retryable),
             attempts: slot.attempts - slot.unsent,
             cost: slot.spent,
-            disclosed: refused && class.must_disclose(slot.flight.target),
+            disclosed: refused && slot.flight.disclosed,
             advice: stopped.advice(retryable),
         };
         self.finish(slot, result, out);
