@@ -95,7 +95,9 @@ impl Left {
 }
 
 /// What happened. `Copy`, so that `{now, event}` can be logged and replayed.
+// With a kind of its own, and not one hidden in a field of a request: it is asked for at each event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
 pub enum Event {
     /// A request came in.
     Arrived(Request),

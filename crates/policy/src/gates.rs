@@ -15,7 +15,7 @@ use crate::{Duration, Money};
 pub(crate) type Gate = Result<(), StopReason>;
 
 /// Gate 1 for recovery as a whole: the class allows something.
-pub(crate) fn class(row: Row) -> Gate {
+pub(crate) fn class(row: &Row) -> Gate {
     let nothing = row.retry == RetryRule::No
         && row.failover == FailoverRule::No
         && row.substitution == SubstitutionRule::No;
@@ -24,7 +24,7 @@ pub(crate) fn class(row: Row) -> Gate {
 
 /// Gate 1 for one kind of recovery: whether class and policy allow it.
 #[inline]
-pub(crate) fn allows(row: Row, attempts: &Attempts, action: RecoveryAction) -> bool {
+pub(crate) fn allows(row: &Row, attempts: &Attempts, action: RecoveryAction) -> bool {
     match action {
         RecoveryAction::Retry => attempts.allow_retry && row.retry != RetryRule::No,
         RecoveryAction::Failover => attempts.allow_failover && row.failover != FailoverRule::No,
@@ -42,7 +42,7 @@ pub(crate) fn phase(committed: bool) -> Gate {
 }
 
 /// Gate 3: repeating the operation cannot do an external effect twice.
-pub(crate) fn idempotency(class: FailureClass, row: Row, sent: bool, writes: bool) -> Gate {
+pub(crate) fn idempotency(class: FailureClass, row: &Row, sent: bool, writes: bool) -> Gate {
     let ambiguous = || {
         matches!(class, FailureClass::Transport | FailureClass::Timeout)
             || row.retry == RetryRule::OnceIfIdempotent

@@ -196,6 +196,7 @@ impl Health {
     }
 
     /// Whether nothing at all is known against a target. False says only that it needs a look.
+    #[inline(always)]
     pub(crate) fn is_well(&self, target: TargetId) -> bool {
         self.breakers.all_closed(target) && self.standing.is_in(target)
     }

@@ -102,6 +102,8 @@ pub(crate) struct Segment {
     pub(crate) takes_first: bool,
     /// Whether nothing but the strategy decides on a first attempt where all are well.
     pub(crate) plain: bool,
+    /// Whether it takes the one with the fewest attempts in flight, and asks nothing else.
+    pub(crate) by_load: bool,
     /// The same as a set.
     pub(crate) set: TargetSet,
     /// The smallest context window among them.
@@ -213,6 +215,8 @@ fn class_plan(
             let rule = &rules[group];
             let ordered =
                 rule.strategy == Strategy::Ordered && policy.selection.sticky == Sticky::No;
+            let takes_first =
+                ordered && (levels.is_empty() || policy.selection.priority == Priority::Highest);
             let anchors = targets.iter().map(|id| mix::anchor(&target(*id).name)).collect();
             let windows = targets.iter().map(|id| target(*id).context_tokens);
             let prices = targets.iter().map(|id| target(*id).price);
@@ -222,10 +226,12 @@ fn class_plan(
                 set: targets.iter().copied().collect(),
                 smallest_window: windows.min().unwrap_or(0),
                 dearest: prices.fold(Price::default(), Price::max),
-                takes_first: ordered
-                    && (levels.is_empty() || policy.selection.priority == Priority::Highest),
+                takes_first,
+                by_load: rule.strategy == Strategy::LeastInFlight
+                    && policy.selection.sticky == Sticky::No,
                 plain: group == 0
                     && rule.door.is_none()
+                    && (takes_first || levels.is_empty())
                     && policy.selection.groups == GroupOrder::Listed,
                 strategy: rule.strategy,
                 levels,

@@ -172,10 +172,10 @@ impl Slot {
         AttemptRef { request: self.handle, number: self.flight.number }
     }
 
-    /// Whether this is the handle of the request in it.
+    /// Whether this is the handle of the request in it; it names this slot.
     #[inline(always)]
     fn holds(&self, request: RequestRef) -> bool {
-        self.stage != Stage::Free && self.handle == request
+        self.stage != Stage::Free && self.handle.generation == request.generation
     }
 
     /// Holds no request any longer: every handle to the one it held is stale from now on.
@@ -379,7 +379,8 @@ impl Slots {
     #[inline(always)]
     pub(crate) fn find_in_flight(&mut self, request: RequestRef) -> Option<&mut Slot> {
         let slot = self.0.get_mut(request.slot as usize)?;
-        (slot.handle == request && slot.stage == Stage::InFlight).then_some(slot)
+        (slot.handle.generation == request.generation && slot.stage == Stage::InFlight)
+            .then_some(slot)
     }
 
     /// The slot of a handle to look at, unless it is stale.

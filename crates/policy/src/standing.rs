@@ -51,11 +51,13 @@ impl Standing {
 
     /// Whether a target is in for sure; false says only that [`out_until`](Standing::out_until)
     /// must be asked.
+    #[inline(always)]
     pub(crate) const fn is_in(&self, target: TargetId) -> bool {
         !self.doubtful.contains(target)
     }
 
     /// Whether any of these targets is not in for sure.
+    #[inline(always)]
     pub(crate) fn some_doubtful(&self, targets: &TargetSet) -> bool {
         self.doubtful.meets(targets)
     }

@@ -34,11 +34,10 @@ impl Tallies {
     pub(crate) fn of(&mut self, slot: &mut Slot) -> Tally<'_> {
         let start = slot.handle.slot as usize * self.stride;
         let counts = &mut self.counts[start..start + self.stride];
-        let mut tally = Tally { counts, targets: self.targets };
         if !slot.tallied {
-            tally.start(slot);
+            count_earlier(counts, self.targets, slot);
         }
-        tally
+        Tally { counts, targets: self.targets }
     }
 
     /// Hashes what the request of a slot tried, beside the attempt spoken of: nothing but whether that
@@ -66,16 +65,6 @@ pub(crate) struct Tally<'a> {
 }
 
 impl Tally<'_> {
-    /// Takes in what was tried before anybody asked.
-    #[inline(never)]
-    fn start(&mut self, slot: &mut Slot) {
-        slot.tallied = true;
-        self.counts.fill(0);
-        if slot.attempts > 0 {
-            self.count(slot.flight.target, slot.flight.group);
-        }
-    }
-
     /// What it tried on a target.
     #[inline(always)]
     pub(crate) fn on_target(&self, target: TargetId) -> Tried {
@@ -103,6 +92,16 @@ impl Tally<'_> {
         let before = *in_group;
         *in_group = before.saturating_add(1);
         before
+    }
+}
+
+/// Counts what was tried before anybody asked.
+#[inline(never)]
+fn count_earlier(counts: &mut [u16], targets: usize, slot: &mut Slot) {
+    slot.tallied = true;
+    counts.fill(0);
+    if slot.attempts > 0 {
+        Tally { counts, targets }.count(slot.flight.target, slot.flight.group);
     }
 }
 

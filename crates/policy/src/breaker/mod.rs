@@ -199,6 +199,7 @@ impl Breakers {
     }
 
     /// Whether a breaker of any of these targets was not closed when last touched.
+    #[inline(always)]
     pub(crate) fn some_not_closed(&self, targets: &TargetSet) -> bool {
         self.not_closed.meets(targets)
     }

@@ -32,8 +32,8 @@ impl Chooser<'_> {
     /// A second attempt beside the first, if the budgets grant it.
     pub(crate) fn decide_hedge(&mut self) -> bool {
         // It follows no failure, and whatever the row of one says is not asked.
-        let (action, row) =
-            (RecoveryAction::Hedge, self.rules.policy.matrix.row(FailureClass::Unknown));
+        let (action, rules) = (RecoveryAction::Hedge, self.rules);
+        let row = rules.policy.matrix.at(FailureClass::Unknown);
         !self.known.health.standing.recovery_off()
             && self.recovery(action, row)
             && (self.granted() || self.elsewhere(action, row))
@@ -44,7 +44,8 @@ impl Chooser<'_> {
     #[inline(always)]
     pub(crate) fn decide(&mut self) -> bool {
         let class = self.slot.lapse.class;
-        let row = self.rules.policy.matrix.row(class);
+        let rules = self.rules;
+        let row = rules.policy.matrix.at(class);
         // A partial stream is known by its phase; its cause says nothing more.
         if class != FailureClass::PartialStream
             && let Err(reason) = gates::class(row)
@@ -74,14 +75,14 @@ impl Chooser<'_> {
         }
         let lapse = &self.slot.lapse;
         let uncertain = !lapse.unsent && !lapse.settled;
-        let row = self.rules.policy.matrix.row(lapse.class);
+        let row = self.rules.policy.matrix.at(lapse.class);
         gates::idempotency(lapse.class, row, uncertain, self.class.writes)
     }
 
     /// Each kind of recovery in turn. The order is spelled out, and not a list, so that each is
     /// compiled for what it is.
     #[inline(always)]
-    fn any_kind(&mut self, row: Row) -> bool {
+    fn any_kind(&mut self, row: &Row) -> bool {
         use RecoveryAction::{Failover, Retry, Substitution};
         let failover_first = match self.class.attempts.order {
             LoopOrder::RetryThenFailover | LoopOrder::FreePick => false,
@@ -95,7 +96,7 @@ impl Chooser<'_> {
 
     /// A recovery of this kind, as far as nothing has stopped all recovery before.
     #[inline(always)]
-    fn kind(&mut self, action: RecoveryAction, row: Row) -> bool {
+    fn kind(&mut self, action: RecoveryAction, row: &Row) -> bool {
         gates::allows(row, &self.class.attempts, action)
             && !self.stops()
             && self.recovery(action, row)
@@ -103,7 +104,7 @@ impl Chooser<'_> {
     }
 
     /// A recovery where none can be made as things stand: what the policy says of that.
-    fn any_of_the_unavailable(&mut self, row: Row) -> bool {
+    fn any_of_the_unavailable(&mut self, row: &Row) -> bool {
         match (self.rules.policy.all_unavailable, self.known.refusal.earliest) {
             _ if self.stops() => false,
             (AllUnavailable::FailOpen, _) if self.known.refusal.out_of_service > 0 => {
@@ -128,7 +129,7 @@ impl Chooser<'_> {
     /// The budgets have denied what was chosen. Another destination may have what this one lacks; a
     /// same-route retry has no other.
     #[cold]
-    fn elsewhere(&mut self, action: RecoveryAction, row: Row) -> bool {
+    fn elsewhere(&mut self, action: RecoveryAction, row: &Row) -> bool {
         self.refuse(StopReason::RetryBudget);
         if action == RecoveryAction::Retry || !self.known.budgets.differ_by_destination() {
             return false;

@@ -12,7 +12,7 @@ use crate::{Duration, Money};
 impl Chooser<'_> {
     /// The latest target again.
     #[inline(always)]
-    pub(super) fn retry(&mut self, row: Row, index: u32) -> bool {
+    pub(super) fn retry(&mut self, row: &Row, index: u32) -> bool {
         let (target, group) = (self.slot.flight.target, self.slot.flight.group);
         let tried = self.tally.on_target(target);
         let in_a_row = match self.class.attempts.repick_failed {
@@ -85,7 +85,7 @@ impl Chooser<'_> {
     }
 
     #[inline(always)]
-    pub(super) fn failover(&mut self, row: Row) -> bool {
+    pub(super) fn failover(&mut self, row: &Row) -> bool {
         let Some(wait) = self.failover_wait() else { return false };
         let terms = Terms {
             action: Some(RecoveryAction::Failover),
@@ -100,7 +100,7 @@ impl Chooser<'_> {
         true
     }
 
-    pub(super) fn substitution(&mut self, row: Row) -> bool {
+    pub(super) fn substitution(&mut self, row: &Row) -> bool {
         let Some(wait) = self.failover_wait() else { return false };
         let terms = Terms {
             action: Some(RecoveryAction::Substitution),
@@ -121,7 +121,7 @@ impl Chooser<'_> {
     }
 
     /// The whole walk again: every target whose failures allow it, the latest included.
-    pub(super) fn walk(&mut self, row: Row) -> bool {
+    pub(super) fn walk(&mut self, row: &Row) -> bool {
         let round = self.slot.round.saturating_add(1);
         if round > self.class.most_same_target {
             return self.refuse(StopReason::Attempts);
@@ -134,11 +134,11 @@ impl Chooser<'_> {
     }
 
     /// A fresh choice among all targets, the latest included.
-    pub(super) fn free_pick(&mut self, row: Row) -> bool {
+    pub(super) fn free_pick(&mut self, row: &Row) -> bool {
         self.any_target(row, self.class.most_same_target, self.place_in_series())
     }
 
-    fn any_target(&mut self, row: Row, rounds: u16, index: u32) -> bool {
+    fn any_target(&mut self, row: &Row, rounds: u16, index: u32) -> bool {
         if !gates::allows(row, &self.class.attempts, RecoveryAction::Failover) {
             return self.retry(row, index);
         }

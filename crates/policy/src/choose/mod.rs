@@ -152,7 +152,7 @@ impl Chooser<'_> {
 
     /// A recovery of this kind after the latest attempt failed with a class of this row.
     #[inline(always)]
-    fn recovery(&mut self, action: RecoveryAction, row: Row) -> bool {
+    fn recovery(&mut self, action: RecoveryAction, row: &Row) -> bool {
         match (action, self.class.attempts.order) {
             (RecoveryAction::Retry, LoopOrder::WalkThenRetry) => self.walk(row),
             (RecoveryAction::Retry, LoopOrder::FreePick) => self.free_pick(row),

@@ -2,7 +2,7 @@
 
 use super::room::{estimated_cost, remaining, tokens};
 use crate::breaker::Lane;
-use crate::config::{Sticky, Strategy};
+use crate::config::Sticky;
 use crate::gates;
 use crate::health::Health;
 use crate::mix::{self, Draw};
@@ -95,7 +95,6 @@ pub(crate) fn first_of_equals(
     let most = || segment.dearest.bill(request.input_tokens, 0, request.max_output_tokens);
     let added = now.since(slot.arrived);
     let alike = segment.plain
-        && (segment.takes_first || segment.levels.is_empty())
         && tokens(slot) < u64::from(segment.smallest_window)
         && (class.ceiling == Money::MAX || most() <= class.ceiling)
         && !remaining(slot, now).is_zero()
@@ -106,9 +105,7 @@ pub(crate) fn first_of_equals(
     if segment.takes_first && health.is_well(segment.targets[0]) {
         return Some(segment.targets[0]);
     }
-    let by_load =
-        segment.strategy == Strategy::LeastInFlight && rules.policy.selection.sticky == Sticky::No;
-    if by_load && health.all_well(&segment.set) {
+    if segment.by_load && health.all_well(&segment.set) {
         return health.load.least_in_flight(&segment.targets);
     }
     let ground = Ground { rules, segment, lane: class.lane, slot, now };

@@ -10,6 +10,11 @@ impl Matrix {
         self.0[class as usize]
     }
 
+    /// The same, where it is.
+    pub(crate) const fn at(&self, class: FailureClass) -> &Row {
+        &self.0[class as usize]
+    }
+
     /// Replaces the row of a class.
     pub const fn set(&mut self, class: FailureClass, row: Row) {
         self.0[class as usize] = row;

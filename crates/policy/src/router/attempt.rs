@@ -134,7 +134,11 @@ impl Known {
             disclose: disclosed,
         }));
         if !first {
-            return slot.arm_for(in_flight_due(slot), out);
+            let due = match action {
+                Some(RecoveryAction::Hedge) => in_flight_due(slot),
+                _ => due.min(slot.ends),
+            };
+            return slot.arm_for(due, out);
         }
         let tenant = slot.request.tenant;
         self.budgets.on_first_attempt(target, tenant, now);
@@ -194,7 +198,7 @@ impl Core {
     fn over_beside(&mut self, slot: &mut Slot, out: &mut Vec<Action>) {
         let class = slot.lapse.class;
         let is_result = match class {
-            FailureClass::Refusal => gates::class(self.rules.policy.matrix.row(class)).is_err(),
+            FailureClass::Refusal => gates::class(self.rules.policy.matrix.at(class)).is_err(),
             class => class == FailureClass::CallerCancelled,
         };
         if is_result {

@@ -40,6 +40,7 @@ impl Core {
     }
 
     /// The wait before an attempt is over; much may have changed.
+    #[inline(never)]
     pub(super) fn resume(&mut self, slot: &mut Slot, out: &mut Vec<Action>) {
         slot.lapse.waited = true;
         let Next { target, group, action, fail_open, .. } = slot.next;
