@@ -41,6 +41,7 @@ mod segments;
 mod sends;
 mod share_course;
 mod singly;
+mod slower;
 mod stick;
 mod survival;
 mod tries;
@@ -319,6 +320,7 @@ impl TargetFit {
         let given = Given {
             speed: load.map_or(1.0, |load| load.speed(load.half_at)),
             sticks: Stick::default().request.as_f64(),
+            slow: 0.5,
         };
         let parameters =
             parameters::estimate(name, target, &phases, &counts, &hidden.taken(), given, clock);

@@ -9,9 +9,11 @@ use super::at_target::AtTarget;
 use super::blocks::Block;
 use super::cells::Cells;
 use super::contract::Contract;
+use super::evidence::MINUTE_US;
 use super::hidden::Stretch;
 use super::phases::{Counts, InPhase, Phases, pooled};
 use super::regression::Moments;
+use super::slower::{self, Slowed};
 use super::stick::{self, StickFit};
 use super::survival::{self, Survival};
 use super::weather::{self, Clock};
@@ -30,6 +32,8 @@ pub(super) struct Parameters {
     pub(super) ordinary: Vec<bool>,
     /// By phase: how many times as long it took to the first output; 1 where that is not clear.
     pub(super) slower: Vec<f64>,
+    /// First tries that were given up, and those of them that were merely slow.
+    pub(super) slow: [f64; 2],
     pub(super) samples: Samples,
 }
 
@@ -64,6 +68,8 @@ pub(super) struct Given {
     pub(super) speed: f64,
     /// How far failures stick to their request, where second tries do not tell.
     pub(super) sticks: f64,
+    /// How much of what was given up was merely slow, where nothing tells.
+    pub(super) slow: f64,
 }
 
 /// The parameters.
@@ -77,7 +83,10 @@ pub(super) fn estimate(
     clock: &Clock,
 ) -> Parameters {
     let speed = given.speed;
-    let slower = slower(&counts.phases);
+    let slowed = slower::by_phase(target, phases, counts, given.slow);
+    let slow = slower::merely_slow(target, counts, &slowed);
+    let (counts, hidden) = &answered_in_the_end(target, phases, counts, hidden, &slowed);
+    let slower: Vec<f64> = slowed.iter().map(|slowed| slowed.times).collect();
     let at_speed = |block: u64| slower[phases.of_block(target, block)] == 1.0;
     let used: Vec<(&Block, u64)> = counts
         .blocks
@@ -152,7 +161,43 @@ pub(super) fn estimate(
     let contract = Contract::of(target);
     weather.extend(contract.weather(name, clock));
     let samples = Samples { ordinary: base.attempts() as u64, ..samples };
-    Parameters { latency, failures, weather, contract, stick, first, ordinary, slower, samples }
+    Parameters {
+        latency,
+        failures,
+        weather,
+        contract,
+        stick,
+        first,
+        ordinary,
+        slower,
+        slow,
+        samples,
+    }
+}
+
+/// What was counted and what is taken for hidden times, with those that were merely slow among the good. Of
+/// second tries that may have been no more than slow, too, nothing is learnt.
+fn answered_in_the_end(
+    target: &AtTarget,
+    phases: &Phases,
+    counts: &Counts,
+    hidden: &[Stretch],
+    slowed: &[Slowed],
+) -> (Counts, Vec<Stretch>) {
+    let (mut counts, mut hidden) = (counts.clone(), hidden.to_vec());
+    for (phase, slowed) in counts.phases.iter_mut().zip(slowed) {
+        if slowed.merely_slow > 0.0 {
+            slowed.without_slow(phase, &target.kinds);
+            phase.again = [0.0; 2];
+        }
+    }
+    for stretch in &mut hidden {
+        let middle = stretch.from_us.midpoint(stretch.to_us) / MINUTE_US;
+        if let Some(slowed) = slowed.get(phases.at(middle)) {
+            slowed.without_slow(&mut stretch.taken, &target.kinds);
+        }
+    }
+    (counts, hidden)
 }
 
 /// A share to a ten thousandth of a percent.
@@ -177,34 +222,6 @@ fn stick_of(counts: &Counts) -> StickFit {
     let phases: Vec<([f64; 2], f64)> =
         counts.phases.iter().map(|phase| (phase.again, phase.rate().unwrap_or(0.0))).collect();
     stick::estimate(&phases)
-}
-
-/// Smaller changes of the times are not told apart from load.
-const LEAST_CHANGE: f64 = 0.05;
-/// Standard errors from which a change of the times is clear.
-const CLEAR: f64 = 4.0;
-
-/// By phase, how many times as long the first output took as in most of the time.
-fn slower(phases: &[InPhase]) -> Vec<f64> {
-    let mut known: Vec<(f64, f64)> =
-        phases.iter().filter_map(|phase| Some((phase.mean_log()?, phase.times[0]))).collect();
-    known.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let half = known.iter().map(|(_, count)| count).sum::<f64>() / 2.0;
-    let mut sum = 0.0;
-    let usual = known.iter().find(|(_, count)| {
-        sum += count;
-        sum >= half
-    });
-    let Some(&(usual, _)) = usual else { return vec![1.0; phases.len()] };
-    let of = |phase: &InPhase| {
-        let Some(mean) = phase.mean_log() else { return 1.0 };
-        let [n, x, xx] = phase.times;
-        let variance = f64::max(xx / n - (x / n) * (x / n), 0.0);
-        let clear = n > 1.0 && (mean - usual).abs() > CLEAR * libm::sqrt(variance / n);
-        let ratio = libm::exp(mean - usual);
-        if clear && (ratio - 1.0).abs() > LEAST_CHANGE { ratio } else { 1.0 }
-    };
-    phases.iter().map(of).collect()
 }
 
 /// Times to the first output as for one prompt length, what each prompt token adds (µs), and that

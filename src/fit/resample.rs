@@ -39,7 +39,7 @@ impl Fit {
     /// with replacement; in a phase of fewer than five of them, the attempts of each minute one by one.
     /// How far failures stick where no second try tells may be anything from not at all to always.
     pub fn refit(&self, evidence: &Evidence, seed: u64, number: u64) -> Refit {
-        let anything = anywhere(seed, number);
+        let [sticks, slow] = anywhere(seed, number);
         let one = |fit: &TargetFit| {
             let owner = NameHash::of(&fit.name).under(&number.to_string());
             let mut draws = stream(seed, Purpose::Refit, owner);
@@ -53,7 +53,8 @@ impl Fit {
             let half_at = load.and_then(|load| load.drawn(normal(&mut draws)));
             let given = Given {
                 speed: load.map_or(1.0, |load| load.speed(half_at)),
-                sticks: fit.parameters.stick.share.unwrap_or(anything),
+                sticks: fit.parameters.stick.share.unwrap_or(sticks),
+                slow,
             };
             let name = &fit.name;
             let again =
@@ -163,12 +164,14 @@ fn size<'a>(limits: &'a Limits, draws: &mut ChaCha8Rng) -> Option<(&'a LimitFit,
     Some((found, low + below(draws.next_u64(), high - low + 1)))
 }
 
-/// A share for a refit, such that those of any few in a row lie evenly between nothing and all: steps of
-/// the golden ratio.
-fn anywhere(seed: u64, number: u64) -> f64 {
-    let start = stream(seed, Purpose::Refit, NameHash::of("stickiness")).next_u64();
-    let golden = 0x9E37_79B9_7F4A_7C15;
-    (start.wrapping_add(number.wrapping_mul(golden)) >> 11) as f64 / (1_u64 << 53) as f64
+/// Two shares for a refit, such that those of any few in a row lie evenly in the square between nothing and
+/// all: steps of the plastic number's inverse and of its square, in 2⁻⁶⁴ (Roberts' R₂ sequence).
+fn anywhere(seed: u64, number: u64) -> [f64; 2] {
+    let mut start = stream(seed, Purpose::Refit, NameHash::of("what nothing tells"));
+    [0xC13F_A9A9_02A6_328F, 0x91E1_0DA5_C79E_7B1D_u64].map(|step| {
+        let at = start.next_u64().wrapping_add(number.wrapping_mul(step));
+        (at >> 11) as f64 / (1_u64 << 53) as f64
+    })
 }
 
 /// About a standard normal deviation: twelve even ones.

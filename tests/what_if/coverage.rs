@@ -234,7 +234,8 @@ fn a_log_of_requests_with_counters_covers_the_truth() {
     let found = coverage(&hidden, &[rules(P), rules(Q)], as_requests);
     assert!(found.truth < -0.02, "the policies differ: {found}");
     assert!(found.covered >= LEAST_COVERED, "{found}");
-    assert!(found.half < 2.0 * 1.96 * 1.35 * found.estimates.1, "{found}");
+    // How failures stick is anything from not at all to always, and yet the log tells the policies apart.
+    assert!(found.half < found.truth.abs(), "{found}");
 }
 
 /// The fit to a ledger.
