@@ -14,18 +14,27 @@ use crate::draw::below;
 /// Levels, at equal steps of the angle whose squared sine is the share: steps that as many tries tell apart
 /// anywhere.
 const LEVELS: usize = 24;
+/// A share falls, stays about where it is, or rises.
+const TRENDS: usize = 3;
 /// Length of a step in time, µs.
 const STEP_US: u64 = 10_000_000;
 /// Of a longer time, steps are longer.
 const MOST_STEPS: u64 = 50_000;
-/// Chances that a share moves to a level near by in one step, and that it jumps to any: each counts by how
-/// likely it makes what was seen.
-const MOVES: [f64; 4] = [0.01, 0.05, 0.2, 0.6];
-const JUMPS: [f64; 3] = [1e-4, 1e-3, 1e-2];
+/// Chances that a share without a trend moves to a level near by in one step, and that any jumps to any: each
+/// counts by how likely it makes what was seen.
+const MOVES: [f64; 3] = [0.02, 0.1, 0.5];
+const JUMPS: [f64; 2] = [1e-3, 1e-2];
+/// Chances that a trend ends or another begins in one step, and levels that it goes in one: the same.
+const DRIFTS: [(f64, f64); 5] = [(0.0, 0.0), (0.02, 0.25), (0.05, 0.5), (0.1, 1.5), (0.2, 3.0)];
 /// Levels within which most moves stay.
 const NEAR: f64 = 2.0;
 
+/// Chains that are less likely than this part of the likeliest are left out.
+const LEAST_LIKELY: f64 = 0.01;
+
 type ByLevel = [f64; LEVELS];
+/// By trend, then by level.
+type ByState = [ByLevel; TRENDS];
 
 /// A failing share over some time.
 #[derive(Clone, PartialEq, Debug)]
@@ -40,9 +49,17 @@ pub(super) struct ShareCourse {
     mean: Vec<f64>,
 }
 
-/// From one level to the next.
+/// From one state to the next.
 #[derive(Clone, PartialEq, Debug)]
-struct Chain(Vec<ByLevel>);
+struct Chain {
+    /// Chance that a trend gives way to each of the others.
+    turns: f64,
+    jumps: f64,
+    /// By trend: from one level to the next, where it does not jump.
+    levels: [Vec<ByLevel>; TRENDS],
+}
+
+const STAYS: usize = 1;
 
 impl ShareCourse {
     /// From these tries, of this time.
@@ -53,22 +70,12 @@ impl ShareCourse {
         for (at_us, failed) in tries.between(from_us, to_us) {
             seen[((at_us - from_us) / step_us) as usize][usize::from(failed)] += 1.0;
         }
-        let chains = MOVES.iter().flat_map(|&moves| JUMPS.map(|jumps| Chain::new(moves, jumps)));
-        let tried: Vec<(Chain, f64, Vec<f64>)> = chains
-            .map(|chain| {
-                let (until, likelihood) = forward(&seen, &chain);
-                let means = means(&seen, &until, &chain);
-                (chain, likelihood, means)
-            })
-            .collect();
-        let most =
-            tried.iter().map(|(_, likelihood, _)| *likelihood).fold(f64::NEG_INFINITY, f64::max);
-        let all: f64 = tried.iter().map(|(_, likelihood, _)| libm::exp(likelihood - most)).sum();
-        let (mut chains, mut mean) = (Vec::new(), vec![0.0; steps]);
-        for (chain, likelihood, means) in tried {
-            let weight = libm::exp(likelihood - most) / all;
-            mean.iter_mut().zip(means).for_each(|(mean, own)| *mean += weight * own);
-            chains.push((chain, weight));
+        let chains = likely(&seen);
+        let mut mean = vec![0.0; steps];
+        for (chain, weight) in &chains {
+            let (until, _) = forward(&seen, chain);
+            let own = means(&seen, &until, chain);
+            mean.iter_mut().zip(own).for_each(|(mean, own)| *mean += weight * own);
         }
         ShareCourse { from_us, step_us, seen, chains, mean }
     }
@@ -84,13 +91,17 @@ impl ShareCourse {
         let chain = &self.chains[one_of(&weights, draws)].0;
         let (until, _) = forward(&self.seen, chain);
         let mut drawn = vec![0.0; until.len()];
-        let mut next: Option<usize> = None;
+        let mut next: Option<(usize, usize)> = None;
         for (at, until) in until.iter().enumerate().rev() {
-            let weight = |level: usize| next.map_or(1.0, |next| chain.0[level][next]);
-            let weights: Vec<f64> = (0..LEVELS).map(|level| until[level] * weight(level)).collect();
-            let level = one_of(&weights, draws);
+            let weight = |trend: usize, level: usize| {
+                next.map_or(1.0, |next| chain.chance((trend, level), next)) * until[trend][level]
+            };
+            let states = (0..TRENDS).flat_map(|trend| (0..LEVELS).map(move |level| (trend, level)));
+            let weights: Vec<f64> = states.map(|(trend, level)| weight(trend, level)).collect();
+            let state = one_of(&weights, draws);
+            let (trend, level) = (state / LEVELS, state % LEVELS);
             drawn[at] = share(level);
-            next = Some(level);
+            next = Some((trend, level));
         }
         drawn
     }
@@ -107,35 +118,106 @@ impl ShareCourse {
     }
 }
 
+/// Chains that may have made what was seen, and how likely each is.
+fn likely(seen: &[[f64; 2]]) -> Vec<(Chain, f64)> {
+    let all = MOVES.iter().flat_map(|&moves| {
+        JUMPS.iter().flat_map(move |&jumps| DRIFTS.map(|drift| Chain::new(moves, jumps, drift)))
+    });
+    let likelihood = |chain: Chain| {
+        let (_, likelihood) = forward(seen, &chain);
+        (chain, likelihood)
+    };
+    let mut chains: Vec<(Chain, f64)> = all.map(likelihood).collect();
+    let most = chains.iter().map(|(_, likelihood)| *likelihood).fold(f64::NEG_INFINITY, f64::max);
+    chains.iter_mut().for_each(|(_, weight)| *weight = libm::exp(*weight - most));
+    chains.retain(|(_, weight)| *weight >= LEAST_LIKELY);
+    let sum: f64 = chains.iter().map(|(_, weight)| weight).sum();
+    chains.iter_mut().for_each(|(_, weight)| *weight /= sum);
+    chains
+}
+
 impl Chain {
-    fn new(moves: f64, jumps: f64) -> Chain {
+    fn new(moves: f64, jumps: f64, (turns, speed): (f64, f64)) -> Chain {
         let near = |from: usize, to: usize| match from.abs_diff(to) {
             0 => 0.0,
             off => libm::exp(-(off as f64) / NEAR),
         };
-        let row = |from: usize| -> ByLevel {
+        let stays = |from: usize| -> ByLevel {
             let all: f64 = (0..LEVELS).map(|to| near(from, to)).sum();
             std::array::from_fn(|to| {
-                let stays = if from == to { 1.0 - moves - jumps } else { 0.0 };
-                stays + moves * near(from, to) / all + jumps / LEVELS as f64
+                let stays = if from == to { 1.0 - moves } else { 0.0 };
+                stays + moves * near(from, to) / all
             })
         };
-        Chain((0..LEVELS).map(row).collect())
+        let steps = poisson(speed);
+        let rises = |from: usize| -> ByLevel {
+            let mut to = [0.0; LEVELS];
+            steps.iter().enumerate().for_each(|(n, p)| to[(from + n).min(LEVELS - 1)] += p);
+            to
+        };
+        let falls = |from: usize| -> ByLevel {
+            let mut to = rises(LEVELS - 1 - from);
+            to.reverse();
+            to
+        };
+        let rows = |row: &dyn Fn(usize) -> ByLevel| (0..LEVELS).map(row).collect();
+        let levels = [rows(&falls), rows(&stays), rows(&rises)];
+        Chain { turns: turns / (TRENDS - 1) as f64, jumps, levels }
     }
 
-    /// How likely each level is one step later.
-    fn on(&self, before: &ByLevel) -> ByLevel {
-        let mut after = [0.0; LEVELS];
-        for (row, weight) in self.0.iter().zip(before) {
-            after.iter_mut().zip(row).for_each(|(after, chance)| *after += weight * chance);
+    /// How likely one state follows another.
+    fn chance(&self, (trend, from): (usize, usize), (next, to): (usize, usize)) -> f64 {
+        let jump = if next == STAYS { self.jumps / LEVELS as f64 } else { 0.0 };
+        jump + (1.0 - self.jumps) * self.turn(trend, next) * self.levels[next][from][to]
+    }
+
+    fn turn(&self, from: usize, to: usize) -> f64 {
+        if from == to { 1.0 - (TRENDS - 1) as f64 * self.turns } else { self.turns }
+    }
+
+    /// How likely each state is one step later.
+    fn on(&self, before: &ByState) -> ByState {
+        let all: f64 = before.iter().flatten().sum();
+        let mut after = [[0.0; LEVELS]; TRENDS];
+        after[STAYS] = [self.jumps * all / LEVELS as f64; LEVELS];
+        for (next, after) in after.iter_mut().enumerate() {
+            for (from, row) in self.levels[next].iter().enumerate() {
+                let turned = (0..TRENDS).map(|trend| before[trend][from] * self.turn(trend, next));
+                let weight = (1.0 - self.jumps) * turned.sum::<f64>();
+                after.iter_mut().zip(row).for_each(|(after, chance)| *after += weight * chance);
+            }
         }
         after
     }
 
-    /// How likely what comes is from each level, where it is so from the levels one step later.
-    fn back(&self, after: &ByLevel) -> ByLevel {
-        std::array::from_fn(|from| self.0[from].iter().zip(after).map(|(a, b)| a * b).sum())
+    /// How likely what comes is from each state, where it is so from the states one step later.
+    fn back(&self, after: &ByState) -> ByState {
+        let jump = self.jumps * after[STAYS].iter().sum::<f64>() / LEVELS as f64;
+        let by_next: ByState = std::array::from_fn(|next| {
+            std::array::from_fn(|from| {
+                let row = self.levels[next][from].iter();
+                row.zip(&after[next]).map(|(a, b)| a * b).sum()
+            })
+        });
+        std::array::from_fn(|trend| {
+            std::array::from_fn(|from| {
+                let turned = (0..TRENDS).map(|next| self.turn(trend, next) * by_next[next][from]);
+                jump + (1.0 - self.jumps) * turned.sum::<f64>()
+            })
+        })
     }
+}
+
+/// Chances of each number of levels, of this mean.
+fn poisson(mean: f64) -> ByLevel {
+    let mut chance = libm::exp(-mean);
+    let mut left = 1.0;
+    std::array::from_fn(|n| {
+        let this = if n == LEVELS - 1 { f64::max(left, 0.0) } else { chance };
+        left -= this;
+        chance *= mean / (n + 1) as f64;
+        this
+    })
 }
 
 /// The share at a level.
@@ -155,40 +237,51 @@ fn logs() -> Vec<[f64; 2]> {
     (0..LEVELS).map(|level| [1.0 - share(level), share(level)].map(libm::log)).collect()
 }
 
-/// By step how likely each level is by what was seen until then, and the log likelihood of all of it.
-fn forward(seen: &[[f64; 2]], chain: &Chain) -> (Vec<ByLevel>, f64) {
+/// Weighs states by the chances of their levels.
+fn weigh(states: &mut ByState, chances: &ByLevel) {
+    for levels in states {
+        levels.iter_mut().zip(chances).for_each(|(level, chance)| *level *= chance);
+    }
+}
+
+/// By step how likely each state is by what was seen until then, and the log likelihood of all of it.
+fn forward(seen: &[[f64; 2]], chain: &Chain) -> (Vec<ByState>, f64) {
     let logs = logs();
     let (mut until, mut likelihood) = (Vec::with_capacity(seen.len()), 0.0);
-    let mut level = [1.0 / LEVELS as f64; LEVELS];
+    let mut state = [[0.0; LEVELS]; TRENDS];
+    state[STAYS] = [1.0 / LEVELS as f64; LEVELS];
     for counts in seen {
         if !until.is_empty() {
-            level = chain.on(&level);
+            state = chain.on(&state);
         }
         if *counts != [0.0; 2] {
             let (chances, most) = chances(*counts, &logs);
-            level.iter_mut().zip(chances).for_each(|(level, chance)| *level *= chance);
-            let all = normalise(&mut level);
+            weigh(&mut state, &chances);
+            let all = normalise(&mut state);
             likelihood += libm::log(all) + most;
         }
-        until.push(level);
+        until.push(state);
     }
     (until, likelihood)
 }
 
 /// By step the mean share by all that was seen.
-fn means(seen: &[[f64; 2]], until: &[ByLevel], chain: &Chain) -> Vec<f64> {
+fn means(seen: &[[f64; 2]], until: &[ByState], chain: &Chain) -> Vec<f64> {
     let logs = logs();
-    let mut after = [1.0; LEVELS];
+    let mut after = [[1.0; LEVELS]; TRENDS];
     let mut means = vec![0.0; seen.len()];
     for at in (0..seen.len()).rev() {
-        let weights = until[at].iter().zip(after).map(|(until, after)| until * after);
-        let (all, sum) = weights.enumerate().fold((0.0, 0.0), |(all, sum), (level, weight)| {
-            (all + weight, sum + weight * share(level))
-        });
+        let (mut all, mut sum) = (0.0, 0.0);
+        for (until, after) in until[at].iter().zip(&after) {
+            for (level, (until, after)) in until.iter().zip(after).enumerate() {
+                all += until * after;
+                sum += until * after * share(level);
+            }
+        }
         means[at] = sum / all;
         if seen[at] != [0.0; 2] {
             let (chances, _) = chances(seen[at], &logs);
-            after.iter_mut().zip(chances).for_each(|(after, chance)| *after *= chance);
+            weigh(&mut after, &chances);
         }
         after = chain.back(&after);
         normalise(&mut after);
@@ -208,9 +301,9 @@ fn one_of(weights: &[f64], draws: &mut ChaCha8Rng) -> usize {
 }
 
 /// Makes the sum one; what it was.
-fn normalise(levels: &mut ByLevel) -> f64 {
-    let all: f64 = levels.iter().sum();
-    levels.iter_mut().for_each(|level| *level /= all);
+fn normalise(states: &mut ByState) -> f64 {
+    let all: f64 = states.iter().flatten().sum();
+    states.iter_mut().flatten().for_each(|state| *state /= all);
     all
 }
 
