@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use windtunnel::fit::{Evidence, Fit, FittedFile, NamedCard};
 use windtunnel::input::{InputError, SourceFile, open};
 use windtunnel::log::{self, ANYWHERE, ColumnMap, Format, Read, Shows};
+use windtunnel::scenario::Scenario;
 use windtunnel::timeline::Hypothesis;
 
 use super::Outcome;
@@ -41,6 +42,7 @@ pub(super) fn fit(args: &FitArgs) -> Outcome {
     let made = made(&args.log, Some(&args.out), false)?;
     let files = made.files();
     refuse(&args.out, &files)?;
+    made.check()?;
     write_all(&args.out, &files, &args.log.files())?;
     print(&made.text())?;
     let scenario = args.out.join(made.scenario_path());
@@ -209,6 +211,38 @@ impl Made {
         }
     }
 
+    /// Its scenario, by way of its files: what runs is what `fit` writes.
+    ///
+    /// # Errors
+    /// No scenario can state it.
+    pub(super) fn scenario(&self) -> Result<Scenario, InputError> {
+        let folder = tempfile::tempdir().map_err(|error| {
+            InputError::new("a temporary folder", format!("cannot be made: {error}"))
+        })?;
+        write_all(folder.path(), &self.files(), &[])?;
+        self.loaded(folder.path())
+    }
+
+    /// Whether a scenario can state it.
+    fn check(&self) -> Result<(), InputError> {
+        let sketched: Vec<FittedFile> =
+            self.files().into_iter().map(FittedFile::sketched).collect();
+        let Ok(folder) = tempfile::tempdir() else { return Ok(()) };
+        // Where there is no room for a sketch there is none for the world, which says so of its own files.
+        match write_all(folder.path(), &sketched, &[]) {
+            Ok(()) => self.loaded(folder.path()).map(drop),
+            Err(_) => Ok(()),
+        }
+    }
+
+    fn loaded(&self, folder: &Path) -> Result<Scenario, InputError> {
+        let path = folder.join(self.scenario_path());
+        Scenario::load(&path.display().to_string()).map_err(|error| match self {
+            Made::Fitted(recorded) => not_possible(&recorded.fit.log, &error),
+            Made::Supposed(_) => error,
+        })
+    }
+
     /// What was found, for people.
     fn text(&self) -> String {
         match self {
@@ -216,4 +250,10 @@ impl Made {
             Made::Supposed(hypothesis) => hypothesis.text(),
         }
     }
+}
+
+/// What is fitted to times in another unit than they are said to be in may be beyond anything that a scenario can state.
+fn not_possible(log: &str, error: &InputError) -> InputError {
+    let what = format!("makes a world that is none: {} {}", error.path(), error.message());
+    InputError::new(log, what).fix("are its times in the unit that they are said to be in?")
 }

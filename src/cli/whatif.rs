@@ -12,7 +12,7 @@ use super::Outcome;
 use super::again::Again;
 use super::args::{WhatIfArgs, WhatIfFormat};
 use super::experiment::named;
-use super::fit::{self, Made, write_all};
+use super::fit::{self, Made};
 use super::interrupt::{self, First};
 use super::output::{OutFile, print, write_file};
 use super::outputs::{open_page, open_plot, write_drawn};
@@ -44,7 +44,7 @@ pub(super) fn what_if(args: &WhatIfArgs) -> Outcome {
     let made = fit::made(&args.log, None, args.quiet)?;
     let scenario = match &args.world {
         Some(world) => Scenario::load(world)?,
-        None => load(&made)?,
+        None => made.scenario()?,
     };
     let (log, timeline) = match &made {
         Made::Fitted(recorded) => (Some((&recorded.fit, &recorded.evidence)), None),
@@ -116,23 +116,4 @@ fn with_targets(
             .fix("name one that would: `-p current.yaml -p candidate.yaml`"));
     }
     Ok(())
-}
-
-/// The scenario of what was made, by way of its files: what runs is what `fit` would have written.
-fn load(made: &Made) -> Result<Scenario, InputError> {
-    let folder = tempfile::tempdir().map_err(|error| {
-        InputError::new("a temporary folder", format!("cannot be made: {error}"))
-    })?;
-    write_all(folder.path(), &made.files(), &[])?;
-    let path = folder.path().join(made.scenario_path());
-    Scenario::load(&path.display().to_string()).map_err(|error| match made {
-        Made::Fitted(recorded) => not_possible(&recorded.fit.log, &error),
-        Made::Supposed(_) => error,
-    })
-}
-
-/// What is fitted to times in another unit than they are said to be in may be beyond anything that a scenario can state.
-fn not_possible(log: &str, error: &InputError) -> InputError {
-    let what = format!("makes a world that is none: {} {}", error.path(), error.message());
-    InputError::new(log, what).fix("are its times in the unit that they are said to be in?")
 }

@@ -53,19 +53,16 @@ impl Asks {
     /// The same, where requests whose tokens are not known have those of the one before that has them, or of
     /// the first that does, and those that were cut the output of the last one before that was longer; what is
     /// known of them is kept. Beside each, whether it borrows.
+    ///
+    /// Who was cut lends what it borrowed: while everything is slow, those that end are the short ones, and were
+    /// they alone to lend, demand would shrink just then. So lengths are handed to the right, as by Kaplan and
+    /// Meier.
     pub(super) fn with_tokens(&self) -> impl Iterator<Item = (Ask, bool)> + '_ {
         let first = self.iter().find(Ask::is_known).map(|ask| (ask.input, ask.output));
         let mut last = first.unwrap_or(NO_TOKENS);
         let mut lately: VecDeque<u32> = VecDeque::with_capacity(LATELY);
         self.iter().map(move |mut ask| {
-            if ask.is_known() {
-                last = (ask.input, ask.output);
-                if lately.len() == LATELY {
-                    lately.pop_front();
-                }
-                lately.push_back(ask.output);
-                return (ask, false);
-            }
+            let known = ask.is_known();
             ask.input = if ask.input > 0 { ask.input } else { last.0 };
             if ask.cut {
                 let longer = lately.iter().rev().find(|&&output| output > ask.output);
@@ -73,7 +70,14 @@ impl Asks {
             } else if ask.output == 0 {
                 ask.output = last.1;
             }
-            (ask, true)
+            if known || ask.cut {
+                last = (ask.input, ask.output);
+                if lately.len() == LATELY {
+                    lately.pop_front();
+                }
+                lately.push_back(ask.output);
+            }
+            (ask, !known)
         })
     }
 }
@@ -120,6 +124,25 @@ mod tests {
         asks.finish();
         let found: Vec<u32> = asks.with_tokens().map(|(ask, _)| ask.output).collect();
         assert_eq!(found, [90, 100, 300, 20, 300, 400]);
+    }
+
+    #[test]
+    fn who_was_cut_lends_what_it_borrowed() {
+        let mut asks = Asks::default();
+        // The third has those of the first; so have the fourth, though the second came later, and the fifth.
+        for (at_us, input, output, cut) in [
+            (1, 30, 300, false),
+            (2, 30, 250, false),
+            (3, 40, 260, true),
+            (4, 50, 240, true),
+            (5, 0, 0, false),
+        ] {
+            asks.add(Ask { at_us, input, output, cut });
+        }
+        asks.finish();
+        let found: Vec<(u32, u32)> =
+            asks.with_tokens().map(|(ask, _)| (ask.input, ask.output)).collect();
+        assert_eq!(found, [(30, 300), (30, 250), (40, 300), (50, 300), (50, 300)]);
     }
 
     #[test]

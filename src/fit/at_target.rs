@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use windtunnel_policy::outcome::{FailureClass, Phase};
 
+use super::bills::Bill;
 use super::blocks::Blocks;
 use super::cells::Cells;
 use super::evidence::MINUTE_US;
@@ -69,6 +70,8 @@ pub(super) struct Totals {
     pub(super) attempts: u64,
     /// Bill (dollars) against fresh input, cached input and output tokens.
     pub(super) bill: Moments<3>,
+    /// Bills that are not in it, and the first of them.
+    pub(super) absurd_bills: Option<(usize, Bill)>,
     /// Prompts by octave: how many, and the sum of their tokens.
     pub(super) prompts: BTreeMap<u8, [f64; 2]>,
     /// Attempts whose first output was seen before their end.
@@ -122,6 +125,11 @@ pub(super) fn is_the_targets(attempt: &Attempt) -> bool {
                 | Refusal
         )
     })
+}
+
+/// Whether it is an answer, whole.
+pub(super) fn is_complete(attempt: &Attempt) -> bool {
+    attempt.failure.is_none() && !attempt.cancelled
 }
 
 /// Whether it was given up while its output came.
@@ -179,7 +187,7 @@ impl AtTarget {
     ) -> Option<u8> {
         let took = attempt.ended_us - attempt.sent_us;
         let of_target = is_the_targets(attempt);
-        let complete = attempt.failure.is_none() && !attempt.cancelled;
+        let complete = is_complete(attempt);
         let good = complete
             // Output had begun, or was complete: as far as it came, it was good.
             || matches!(
@@ -331,11 +339,7 @@ impl Totals {
         }
         if let Some(cost) = attempt.cost_pico {
             let billed = u64::from(cost > 0);
-            if complete && attempt.input > 0 {
-                let fresh = attempt.input.saturating_sub(attempt.cached);
-                let tokens = [fresh, attempt.cached, attempt.output].map(f64::from);
-                self.bill.add(tokens, cost as f64 / 1e12);
-            } else if broken {
+            if broken {
                 self.broken_billed[0] += 1;
                 self.broken_billed[1] += billed;
             } else if of_target && !attempt.cancelled {

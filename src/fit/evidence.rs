@@ -5,12 +5,13 @@
 use std::collections::BTreeMap;
 
 use super::asks::{Ask, Asks};
-use super::at_target::{AtTarget, first_output, is_cut_coming, is_the_targets};
+use super::at_target::{AtTarget, first_output, is_complete, is_cut_coming, is_the_targets};
+use super::bills::{Bill, Bills};
 use super::blocks;
 use super::cells::Cells;
 use super::counted::FromCounters;
 use super::deadlines::Times;
-use super::lived::Lived;
+use super::lived::{Lived, answering};
 use super::sends::{Refused, Sends, Sent};
 use crate::log::{Attempt, End, Request};
 
@@ -26,6 +27,8 @@ pub struct Evidence {
     pub(super) targets: Vec<AtTarget>,
     /// Every attempt, by position of the target in the log's names.
     pub(super) sends: Vec<Sends>,
+    /// Bills of answers, by position of the target in the log's names.
+    bills: Vec<Bills>,
     /// By position of the class in the log's names.
     pub(super) classes: Vec<AtClass>,
     /// What the log itself shows of the policy that was in force.
@@ -138,6 +141,9 @@ impl Evidence {
             let before = i.checked_sub(1).map(|i| sent[i]);
             let before = before.filter(|before| before.target == attempt.target);
             let again = before.filter(|before| is_the_targets(before));
+            if let Some(bill) = bill(request, attempt) {
+                entry(&mut self.bills, attempt.target).add(bill);
+            }
             let at = entry(&mut self.targets, attempt.target);
             let unseen = request.tries.map_or(0, u64::from).saturating_sub(sent.len() as u64);
             if unseen > 0 {
@@ -180,7 +186,30 @@ impl Evidence {
         self.sends.iter_mut().for_each(Sends::finish);
         self.targets.iter_mut().for_each(|target| target.hints.sort());
         self.lived.finish();
+        for (target, bills) in self.targets.iter_mut().zip(std::mem::take(&mut self.bills)) {
+            let (sums, absurd) = bills.settled();
+            target.totals.bill = sums;
+            let first = absurd.iter().min_by_key(|bill| bill.sent_us);
+            target.totals.absurd_bills = first.map(|first| (absurd.len(), *first));
+            absurd.iter().for_each(|bill| self.lived.without(bill));
+        }
     }
+}
+
+/// The bill of an attempt that is a whole answer, where it and its tokens are told.
+fn bill(request: &Request, attempt: &Attempt) -> Option<Bill> {
+    let cost_pico = attempt.cost_pico.filter(|_| is_complete(attempt) && attempt.input > 0)?;
+    let fresh = attempt.input.saturating_sub(attempt.cached);
+    Some(Bill {
+        cost_pico,
+        tokens: [fresh, attempt.cached, attempt.output],
+        sent_us: attempt.sent_us,
+        arrived_us: request.arrived_us,
+        target: attempt.target,
+        class: request.class,
+        counts: request.measured && request.end != End::Invalid,
+        useful: answering(request).is_some_and(|answering| std::ptr::eq(answering, attempt)),
+    })
 }
 
 /// The entry at a position, with all before it.

@@ -17,7 +17,14 @@ enum Text<'a> {
     Whole(String),
     /// A trace of these requests, with the moment of the log's clock that its time begins at. There may be
     /// millions of them: their text is never held as a whole.
-    Traffic(&'a Asks, u64),
+    Traffic(&'a Asks, u64, Rows),
+}
+
+/// How many rows of a trace are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Rows {
+    All,
+    First,
 }
 
 impl<'a> FittedFile<'a> {
@@ -28,7 +35,17 @@ impl<'a> FittedFile<'a> {
 
     /// The trace of requests, in µs from this moment of the log's clock on.
     pub(super) fn traffic(path: String, asks: &'a Asks, origin_us: u64) -> FittedFile<'a> {
-        FittedFile { path, text: Text::Traffic(asks, origin_us) }
+        FittedFile { path, text: Text::Traffic(asks, origin_us, Rows::All) }
+    }
+
+    /// The same, of a trace the first row alone: enough to see whether the world is one.
+    #[must_use]
+    pub fn sketched(self) -> FittedFile<'a> {
+        let text = match self.text {
+            Text::Traffic(asks, origin_us, _) => Text::Traffic(asks, origin_us, Rows::First),
+            whole => whole,
+        };
+        FittedFile { text, ..self }
     }
 
     /// Its text, as a whole.
@@ -43,13 +60,14 @@ impl<'a> FittedFile<'a> {
     /// # Errors
     /// What it is written to takes no more.
     pub fn write(&self, to: &mut dyn Write) -> io::Result<()> {
-        let (asks, origin_us) = match &self.text {
+        let (asks, origin_us, rows) = match &self.text {
             Text::Whole(text) => return to.write_all(text.as_bytes()),
-            Text::Traffic(asks, origin_us) => (asks, origin_us),
+            Text::Traffic(asks, origin_us, rows) => (asks, origin_us, rows),
         };
+        let rows = if *rows == Rows::First { 1 } else { usize::MAX };
         let mut to = io::BufWriter::with_capacity(1 << 16, to);
         writeln!(to, "at_us,input_tokens,output_tokens")?;
-        for (ask, _) in asks.with_tokens() {
+        for (ask, _) in asks.with_tokens().take(rows) {
             let at_us = ask.at_us.saturating_sub(*origin_us);
             writeln!(to, "{at_us},{},{}", ask.input, ask.output.max(1))?;
         }

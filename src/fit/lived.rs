@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use crate::log::{Attempt, End, Request};
 use crate::record::{ClassTotals, IntervalTotals, TargetTotals};
 
+use super::bills::Bill;
 use super::evidence::{MINUTE_US, entry};
 
 /// Failed actions that may still be answered by a later request, at most.
@@ -93,6 +94,18 @@ impl Lived {
         }
     }
 
+    /// Takes a bill out again.
+    pub(super) fn without(&mut self, bill: &Bill) {
+        let cost = u128::from(bill.cost_pico);
+        self.minutes.entry(bill.arrived_us / MINUTE_US).or_default().cost -= cost;
+        if bill.counts {
+            entry(&mut self.targets, bill.target).cost -= cost;
+            let class = entry(&mut self.classes, bill.class);
+            class.cost -= cost;
+            class.wasted -= if bill.useful { 0 } else { cost };
+        }
+    }
+
     /// Shares attempts that counters saw among the classes, by their requests.
     pub(super) fn share_attempts(&mut self, attempts: u64) {
         let received: u64 = self.classes.iter().map(|class| class.received).sum();
@@ -175,6 +188,11 @@ impl Lived {
 fn tries(request: &Request) -> u64 {
     let shown = request.attempts.iter().filter(|attempt| attempt.was_sent).count() as u64;
     shown.max(request.tries.map_or(0, u64::from))
+}
+
+/// The attempt that answered; none where there is no answer.
+pub(super) fn answering(request: &Request) -> Option<&Attempt> {
+    answer(request).map(|(attempt, _)| attempt)
 }
 
 /// The attempt that answered, and how; none where there is no answer.

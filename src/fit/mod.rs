@@ -14,6 +14,7 @@
 mod asks;
 mod at_target;
 mod beyond;
+mod bills;
 mod blocks;
 mod card;
 mod cells;
@@ -63,6 +64,7 @@ use crate::log::{AfterAnswer, Format, Read, Shows, TargetName};
 use crate::record::{IntervalTotals, RunTotals};
 use crate::scenario::Stick;
 use at_target::AtTarget;
+use bills::Bill;
 use evidence::MINUTE_US;
 use hidden::{Demand, Hidden};
 use limits::Limits;
@@ -122,6 +124,8 @@ struct TargetFit {
     phases: Phases,
     parameters: Parameters,
     price: Option<PriceFit>,
+    /// Bills that are left out, and the first of them.
+    absurd_bills: Option<(usize, Bill)>,
     /// What was counted in each phase.
     in_phases: Vec<phases::InPhase>,
     /// Attempts in flight at one time, at most.
@@ -336,6 +340,7 @@ impl TargetFit {
             limits,
             places,
             price: PriceFit::of(&target.totals),
+            absurd_bills: target.totals.absurd_bills,
             most_in_flight: busiest.max(limits::most_in_flight(evidence.sends_of(position))),
             hidden,
             refused: target.minutes.values().map(|minute| minute.refused).sum(),

@@ -88,7 +88,12 @@ impl PriceFit {
 /// fine.
 fn per_million(dollars: Option<f64>) -> Option<Money> {
     let micros = libm::round(dollars? * 1e10).max(0.0) as u64;
-    Some(Money::from_pico(micros * 100_000_000))
+    Some(Money::from_pico(micros.saturating_mul(100_000_000)))
+}
+
+/// Dollars for each fresh input, cached input and output token, by these bills.
+pub(super) fn per_token(bill: &Moments<3>) -> Option<[f64; 3]> {
+    coefficients(bill).map(|(_, each)| each.map(|each| each.unwrap_or(0.0)))
 }
 
 /// Dollars for each fresh input, cached input and output token; as much told apart as the bills can.

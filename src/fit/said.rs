@@ -14,10 +14,32 @@ use crate::log::{AfterAnswer, Read, Shows, UnusableRows};
 const MOST_TOLD: usize = 12;
 /// A target that is hidden for this part of the log is told before the answer.
 const HIDDEN_LONG: f64 = 0.02;
+/// Where this part of a log's rows cannot be used, what the others show is said to be of the others alone.
+const MANY_MISSED: f64 = 0.05;
 
 impl Fit {
     /// What speaks against believing the fit, whatever it reproduces; one sentence each.
     pub fn cautions(&self) -> Vec<String> {
+        self.missed().into_iter().chain(self.instant_failures()).collect()
+    }
+
+    /// That many rows of the log are missing.
+    fn missed(&self) -> Option<String> {
+        let log = self.left_out.first()?;
+        let (missed, most) = log.unusable.missed()?;
+        let share = missed as f64 / log.rows.max(1) as f64;
+        (share >= MANY_MISSED).then(|| {
+            format!(
+                "{missed} of {} rows ({:.0} %) cannot be used, most of them because one {}: if they are other requests than the rest, or the failures among them, all that follows is of the rest alone",
+                log.rows,
+                share * 100.0,
+                escaped(&most.words())
+            )
+        })
+    }
+
+    /// That many failures came in no time.
+    fn instant_failures(&self) -> Option<String> {
         let share = self.instant as f64 / self.attempts.max(1) as f64;
         let many = self.instant >= 20 && share >= 0.01;
         many.then(|| {
@@ -27,8 +49,6 @@ impl Fit {
                 share * 100.0
             )
         })
-        .into_iter()
-        .collect()
     }
 
     /// Which targets were hidden for a good part of the log, as behind an open breaker; one sentence each.
@@ -216,6 +236,20 @@ impl Fit {
         if broken == 0 && parameters.contract.drifts.is_empty() {
             said.push(format!(
                 "{name}: none of {answers} answers is said to break its contract: whether any did, and whether that drifts, is not identified unless the log would tell it"
+            ));
+        }
+        if let Some((count, first)) = &target.absurd_bills {
+            let at = match self.dated {
+                true => stamp(first.sent_us),
+                false => us(first.sent_us - self.clock.origin_us),
+            };
+            let [fresh, cached, output] = first.tokens;
+            said.push(format!(
+                "{name}: {} of more than ten times what the others say of its tokens {} left out of prices and costs; the first is of an attempt sent at {at}: ${} for {} + {output} tokens",
+                many(*count as u64, "bill"),
+                if *count == 1 { "is" } else { "are" },
+                first.dollars(),
+                fresh + cached
             ));
         }
         match &target.price {

@@ -1,5 +1,6 @@
-//! The course of a failing share, as far as a few tries tell it: a Markov chain over levels of the share, seen
-//! through the tries of each ten seconds.
+//! The course of a failing share, as far as a few tries tell it: a Markov chain over levels of the share and where
+//! it is heading, seen through the tries of each ten seconds. What rose until a breaker opened may rise behind it:
+//! without trends, the worst of an incident that a breaker hides would be taken for what it was when it opened.
 //!
 //! Which tries are made depends on those before, where a breaker opens after failures and closes after a good
 //! probe. A likelihood does not mind, as long as it is of all tries: what chose the moments to look at says
@@ -24,7 +25,8 @@ const MOST_STEPS: u64 = 50_000;
 /// counts by how likely it makes what was seen.
 const MOVES: [f64; 3] = [0.02, 0.1, 0.5];
 const JUMPS: [f64; 2] = [1e-3, 1e-2];
-/// Chances that a trend ends or another begins in one step, and levels that it goes in one: the same.
+/// Chances that a trend ends or another begins in one step, and levels that it goes in one: the same. Each goes some
+/// ten levels before it ends, and the first are no trends.
 const DRIFTS: [(f64, f64); 5] = [(0.0, 0.0), (0.02, 0.25), (0.05, 0.5), (0.1, 1.5), (0.2, 3.0)];
 /// Levels within which most moves stay.
 const NEAR: f64 = 2.0;
@@ -343,6 +345,45 @@ mod tests {
         let bad = drawn.iter().filter(|share| **share > 0.5).count();
         // 400 draws of about one half: four standard errors are 40.
         assert!(bad.abs_diff(200) < 45, "{bad}");
+    }
+
+    #[test]
+    fn what_rose_before_it_was_hidden_goes_on_rising_and_what_stood_does_not() {
+        // 2 % for five minutes, then up by 1 % a second, or at once, to 40 %; two minutes hidden, and 2 % again.
+        let fails = |at: u64, share: u64| at * 37 % 100 < share;
+        // Of a hundred courses, those that were worse behind it than ever before.
+        let worse = |share: &dyn Fn(u64) -> u64| {
+            let seen = |at: u64| !(340..460).contains(&(at / 20));
+            // Twenty tries a second.
+            let made = (0..14_000).filter(|&at| seen(at));
+            let made = made.map(|at| (at * SECOND / 20, fails(at, share(at / 20))));
+            let course = ShareCourse::of(&Tries::at_moments(made), 0, 700 * SECOND);
+            let mut draws = stream(1, Purpose::Refit, NameHash::of("x"));
+            let drawn = (0..100).map(|_| course.drawn(&mut draws));
+            drawn.filter(|drawn| drawn[34..46].iter().any(|share| *share > 0.5)).count()
+        };
+        let during = |at: u64| (300..460).contains(&at);
+        let rising = worse(&|at| if during(at) { at - 300 } else { 2 });
+        let standing = worse(&|at| if during(at) { 40 } else { 2 });
+        assert!(rising >= 20 && standing < 10, "{rising} and {standing} of 100");
+    }
+
+    #[test]
+    fn chances_of_what_comes_next_add_up() {
+        let chain = Chain::new(0.1, 0.01, (0.1, 1.5));
+        for from in [(0, 0), (1, 7), (2, LEVELS - 2)] {
+            let to = (0..TRENDS).flat_map(|trend| (0..LEVELS).map(move |level| (trend, level)));
+            let all: f64 = to.map(|to| chain.chance(from, to)).sum();
+            assert!((all - 1.0).abs() < 1e-12, "{all}");
+            // As it goes on from that state alone.
+            let mut state = [[0.0; LEVELS]; TRENDS];
+            state[from.0][from.1] = 1.0;
+            let on = chain.on(&state);
+            assert!((on[2][9] - chain.chance(from, (2, 9))).abs() < 1e-15);
+            let mut after = [[0.0; LEVELS]; TRENDS];
+            after[2][9] = 1.0;
+            assert!((chain.back(&after)[from.0][from.1] - on[2][9]).abs() < 1e-15);
+        }
     }
 
     #[test]

@@ -51,6 +51,46 @@ impl Span {
     }
 }
 
+/// How long attempts took.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Took {
+    attempts: u64,
+    /// Those that took longer than most calls of a model ever do.
+    long: u64,
+}
+
+/// Twice as long as official clients wait.
+const LONG_US: u64 = 20 * 60_000_000;
+
+impl Took {
+    /// Takes how long one took, µs.
+    pub(super) fn take(&mut self, us: u64) {
+        self.attempts += 1;
+        self.long += u64::from(us > LONG_US);
+    }
+
+    /// Refuses spans most of which are longer than any client waits: they are in a finer unit than the one they are
+    /// read in.
+    pub(super) fn check(&self, name: &str, map: &ColumnMap) -> Result<(), InputError> {
+        let Took { attempts, long } = *self;
+        if long * 2 <= attempts {
+            return Ok(());
+        }
+        let (column, key, read) = match (&map.columns.ended, &map.columns.took) {
+            (None, Some(took)) => (took, "duration_unit", &map.duration_unit),
+            (ended, _) => {
+                (ended.as_ref().unwrap_or(&map.columns.sent), "time_unit", &map.time_unit)
+            }
+        };
+        let what = format!(
+            "by `{column}`, read in `{read}`, {long} of {attempts} attempts took longer than 20 minutes"
+        );
+        let finer = if read == "s" { "ms" } else { "us" };
+        Err(InputError::new(name, what)
+            .fix(format!("write its unit into the mapping: `{key}: {finer}`?")))
+    }
+}
+
 /// What to do about times that lie too late.
 pub(super) fn finer(map: &ColumnMap) -> String {
     let column = &map.columns.sent;

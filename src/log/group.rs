@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use windtunnel_policy::outcome::{FailureClass, Phase};
 
 use super::after_answer::AfterAnswer;
-use super::clock::Span;
+use super::clock::{Span, Took};
 use super::names::Interned;
 use super::nested::Nested;
 use super::repeated::{Numbered, likeness_of};
@@ -34,6 +34,7 @@ pub(super) struct Grouper {
     adjacent: bool,
     run: Option<String>,
     sent: Option<Span>,
+    took: Took,
     /// A time of the first row, µs.
     first_us: Option<u64>,
     rows: u64,
@@ -66,6 +67,7 @@ pub(super) struct Grouped {
     pub(super) nested: Nested,
     /// When attempts were sent.
     pub(super) sent: Option<Span>,
+    pub(super) took: Took,
 }
 
 struct Open {
@@ -90,6 +92,7 @@ impl Grouper {
             adjacent,
             run: None,
             sent: None,
+            took: Took::default(),
             first_us: None,
             rows: 0,
             open: BTreeMap::new(),
@@ -129,6 +132,9 @@ impl Grouper {
             Ok(row) => {
                 self.rows += 1;
                 self.sent = row.sent_us.map(|at| Span::with(self.sent, at)).or(self.sent);
+                if let (Some(sent), Some(ended)) = (row.sent_us, row.ended_us) {
+                    self.took.take(ended - sent);
+                }
                 self.put(row, line, take);
             }
             Err((why, shown)) => self.unusable.add(why, line, &shown),
@@ -140,8 +146,8 @@ impl Grouper {
         while let Some((_, id)) = self.order.pop_front() {
             self.close(id, take);
         }
-        let Grouper { names, unusable, several, after_answer, nested, sent, .. } = self;
-        Grouped { names: names.names, unusable, several, after_answer, nested, sent }
+        let Grouper { names, unusable, several, after_answer, nested, sent, took, .. } = self;
+        Grouped { names: names.names, unusable, several, after_answer, nested, sent, took }
     }
 
     fn usable(&mut self, row: &Row) -> Result<(), Unusable> {

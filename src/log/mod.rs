@@ -231,7 +231,7 @@ pub fn read(
         Format::Envoy => json_lines::each_object(name, from, envoy::row, &mut on_row)?,
         Format::Otlp { whole } => json_lines::each_batch(name, from, *whole, &mut on_row)?,
     }
-    let Grouped { names, unusable, several, after_answer, nested, sent } =
+    let Grouped { names, unusable, several, after_answer, nested, sent, took } =
         grouper.finish(&mut take);
     if rows == 0 {
         return Err(InputError::new(name, "holds no rows").fix("a log needs at least one attempt"));
@@ -253,6 +253,7 @@ pub fn read(
     }
     if let (Format::Mapped { map, .. }, Some(sent)) = (&format, sent) {
         sent.check(name, map)?;
+        took.check(name, map)?;
     }
     if format == Format::Envoy && nested.are_most() {
         return Err(envoy::counts_twice(name, nested));

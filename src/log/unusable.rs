@@ -130,6 +130,18 @@ impl UnusableRows {
         })
     }
 
+    /// Rows without which something is missing, and the reason met most among them: not those that are no attempt of
+    /// this log, or say nothing new.
+    pub fn missed(&self) -> Option<(u64, &Unusable)> {
+        let beside = |why: &Unusable| {
+            use Unusable::{AnotherRun, GoesOn, OtherKind, Repeated};
+            matches!(why, AnotherRun | GoesOn | OtherKind | Repeated)
+        };
+        let missed = || self.iter().filter(|(why, _)| !beside(why));
+        let (most, _) = missed().max_by_key(|(_, seen)| seen.count)?;
+        Some((missed().map(|(_, seen)| seen.count).sum(), most))
+    }
+
     /// Rows that cannot be used.
     pub fn count(&self) -> u64 {
         self.0.values().map(|seen| seen.count).sum()

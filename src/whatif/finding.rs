@@ -106,6 +106,11 @@ impl WhatIf {
         if self.timeline.is_some() { "timeline" } else { "log" }
     }
 
+    /// Whether the world does not do what the log says.
+    pub(super) fn is_another_world(&self) -> bool {
+        self.believed.as_ref().is_some_and(|believed| believed.reproduces == Some(false))
+    }
+
     /// One JSON object, indented.
     pub fn json(&self) -> String {
         serde_json::to_string_pretty(self).expect("plain data") + "\n"

@@ -53,10 +53,11 @@ pub(super) fn recommend(
     };
     let policy = &policies[best];
     let mut because = vec![format!(
-        "`{}` answers {:.3} pp more than `{}`, clear at 95 %",
+        "`{}` answers {:.3} pp more than `{}`, {}",
         policy.name,
         gain * 100.0,
-        policies[0].name
+        policies[0].name,
+        if unlike { "in that world alone" } else { "clear at 95 %" }
     )];
     let changes = policy_diff::changes(&question.policies[0], &question.policies[best]);
     if changes.is_empty() {

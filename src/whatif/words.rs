@@ -1,6 +1,7 @@
 //! Figures as people read them.
 
 use super::figures::Unit;
+use super::finding::WhatIf;
 use super::value::{Compared, Difference, Figure, Interval, Missing};
 
 /// A value with half its interval, or why there is none.
@@ -21,13 +22,15 @@ pub(super) fn missing(why: Missing) -> &'static str {
     }
 }
 
-/// Whether a change is clear, or why there is none.
-pub(super) fn clear(of: &Difference) -> &'static str {
+/// Whether a change is clear, or why there is none. What leaves out zero in a world that does not do what the log
+/// says is so there alone.
+pub(super) fn clear(found: &WhatIf, of: &Difference) -> &'static str {
     match of.missing {
         Some(why) => missing(why),
         None if of.difference == Some(0.0) && of.ci95.is_some_and(|ci95| ci95.low == ci95.high) => {
             "identical"
         }
+        None if of.clear && found.is_another_world() => "in that world alone",
         None if of.clear => "clear",
         None => "not clear",
     }
@@ -39,12 +42,12 @@ pub(super) fn bill(of: &Figure) -> String {
 }
 
 /// A change with half its interval, and whether it is clear; nothing for the policy in force.
-pub(super) fn change(of: &Compared, unit: Unit) -> String {
+pub(super) fn change(found: &WhatIf, of: &Compared, unit: Unit) -> String {
     let Some(change) = &of.change else { return "–".into() };
     match change.difference {
-        None => clear(change).into(),
+        None => clear(found, change).into(),
         Some(_) => {
-            format!("{} {}", difference(change.difference, change.ci95, unit), clear(change))
+            format!("{} {}", difference(change.difference, change.ci95, unit), clear(found, change))
         }
     }
 }

@@ -6,8 +6,8 @@ use crate::worlds::known;
 
 /// The scenario of five minutes, in which failures rise for one minute, to this share, hold for one and fall for
 /// one; under a breaker.
-fn five_minutes(worst: &str, breaker: &str, least: usize) {
-    holds(SCENARIO, 1_500, worst, breaker, least);
+fn five_minutes(worst: &str, breaker: &str) {
+    holds(SCENARIO, 1_500, worst, breaker);
 }
 
 /// Forty minutes of five requests a second; failures rise for ten minutes, hold for ten, and fall for ten.
@@ -16,31 +16,30 @@ fn forty_minutes(worst: &str, breaker: &str) {
         .replace("horizon: 5m", "horizon: 40m")
         .replace("{from: 1m, lasts: 3m}", "{from: 5m, lasts: 30m}")
         .replace("{up: 1m, down: 1m}", "{up: 10m, down: 10m}");
-    holds(&scenario, 12_000, worst, breaker, LEAST_COVERED);
+    holds(&scenario, 12_000, worst, breaker);
 }
 
-fn holds(scenario: &str, requests: u64, worst: &str, breaker: &str, least: usize) {
+fn holds(scenario: &str, requests: u64, worst: &str, breaker: &str) {
     let scenario = scenario.replace("share: 40%", &format!("share: {worst}"));
     let trace = trace(requests);
     let hidden = known(&[("hidden.yaml", &scenario), ("card.yaml", CARD), ("trace.csv", &trace)]);
     let breakers = format!("breakers: [{{trip: [{{rate_over_time: {breaker}}}], open_for: 30s}}]");
     let p = P.replace("breakers: []", &breakers);
     let found = coverage(&hidden, &[rules(&p), rules(Q)], attempts);
-    assert!(found.covered >= least, "{found}");
+    assert!(found.covered >= LEAST_COVERED, "{found}");
 }
 
 #[test]
 #[ignore = "takes minutes"]
 fn five_minutes_of_a_breaker_that_opens_early() {
-    five_minutes("40%", "{failures: 30%, window: 10s, min_calls: 20}", LEAST_COVERED);
+    five_minutes("40%", "{failures: 30%, window: 10s, min_calls: 20}");
 }
 
-/// Too few cover it, and `docs/what-if.md` says so: of the worst, nearly nothing is seen. It is four of five: were
-/// it fewer, there would be less than 19 more often than in one of a hundred cases.
+/// Of the worst, nearly nothing is seen.
 #[test]
 #[ignore = "takes minutes"]
 fn five_minutes_of_a_breaker_that_opens_late() {
-    five_minutes("80%", "{failures: 50%, window: 10s, min_calls: 20}", 19);
+    five_minutes("80%", "{failures: 50%, window: 10s, min_calls: 20}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Known parameters are recovered from the log of a run, within errors derived from what each rests
 //! on: four standard errors, and the width of a cell (1.6 %) for what is read from cells.
 
+use windtunnel::fit::Fit;
 use windtunnel::report::RowFormat;
 use windtunnel::scenario::{Effects, Scenario, Shape, WeatherSpec, When};
 use windtunnel_policy::{Duration, Price};
@@ -143,6 +144,51 @@ fn parameters_are_recovered() {
     near("pace", pace, 8.0, 8.0 * (4.0 * 1.2533 * 0.2 / n.sqrt() + CELL));
     let failure = first.latency.failure.sample(u64::MAX / 2) as f64 / 1e3;
     near("failure", failure, 150.0, 150.0 * CELL);
+}
+
+/// A million dollars for one answer: prices come back as without it, and it is no cost of the log.
+#[test]
+fn one_absurd_bill_spoils_no_price() {
+    let hidden = known(&[("hidden.yaml", SCENARIO), ("card.yaml", CARD)]);
+    let log = ledger(&hidden.scenario, &policy(POLICY), 7, 1, RowFormat::Csv);
+    let mut reader = csv::Reader::from_reader(&log[..]);
+    let header = reader.headers().expect("it has one").clone();
+    let mut rows: Vec<csv::StringRecord> =
+        reader.records().map(|row| row.expect("a row")).collect();
+    let place = |name: &str| header.iter().position(|column| column == name).expect("it is there");
+    let (cost, target, measured) = (place("cost_usd"), place("target"), place("measured"));
+    let is_bill = |row: &csv::StringRecord| {
+        &row[target] == "first"
+            && &row[measured] == "true"
+            && row[cost].parse::<f64>().is_ok_and(|usd| usd > 0.0)
+    };
+    let spoilt = rows.iter().position(is_bill).expect("there are bills") + 1_000;
+    let spoilt = spoilt + rows[spoilt..].iter().position(is_bill).expect("there are more");
+    let honest: f64 = rows[spoilt][cost].parse().expect("a number");
+    let cells: Vec<&str> = rows[spoilt].iter().collect();
+    let absurd: Vec<&str> = cells
+        .iter()
+        .enumerate()
+        .map(|(at, cell)| if at == cost { "1000000" } else { cell })
+        .collect();
+    rows[spoilt] = csv::StringRecord::from(absurd);
+    let mut written_again = csv::Writer::from_writer(Vec::new());
+    [&header].into_iter().chain(&rows).for_each(|row| {
+        written_again.write_record(row).expect("memory takes all");
+    });
+    let again = written_again.into_inner().expect("memory takes all");
+
+    let (_, _, plain) = fitted(&log, false);
+    let (_, evidence, fit) = fitted(&again, false);
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let price = Price { input: 2_400_000, cached: 2_400_000, output: 9_600_000 };
+    assert_eq!(written(&fit, &evidence, folder.path()).targets[0].price, price);
+    let said = fit.said().join("\n");
+    assert!(said.contains("first: 1 bill of more than ten times what the others say"), "{said}");
+    assert!(said.contains(": $1000000 for "), "{said}");
+    // Its honest bill alone is missing from the costs of the log.
+    let cost = |fit: &Fit| fit.lived.classes[0].cost as f64 / 1e12;
+    assert!((cost(&plain) - cost(&fit) - honest).abs() < 1e-9, "{}", cost(&plain) - cost(&fit));
 }
 
 #[test]

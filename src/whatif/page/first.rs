@@ -47,7 +47,7 @@ pub(super) fn answer(found: &WhatIf) -> String {
 pub(super) fn figures(found: &WhatIf) -> Vec<KeyFigure> {
     let (first, other) = (&found.policies[0], &found.policies[found.candidate]);
     let mut figures: Vec<KeyFigure> = reproduction(found).into_iter().collect();
-    figures.push(compared("requests answered", first, other, 0, true));
+    figures.push(compared(found, "requests answered", 0, true));
     let more = tone(&other.differences[0], true);
     figures.extend(other.moved.as_ref().map(|moved| KeyFigure {
         label: "requests saved".into(),
@@ -68,7 +68,7 @@ pub(super) fn figures(found: &WhatIf) -> Vec<KeyFigure> {
                 "{}: {}; {}",
                 first.name,
                 bill(&first.bill.figure),
-                other.bill.change.as_ref().map_or(String::new(), change)
+                other.bill.change.as_ref().map_or(String::new(), |of| change(found, of))
             ),
         },
         tone: other.bill.change.as_ref().map_or(Tone::Plain, |change| tone(change, false)),
@@ -82,12 +82,12 @@ pub(super) fn figures(found: &WhatIf) -> Vec<KeyFigure> {
             "{}: {}; {}; with fewer than 99 % answered",
             first.name,
             impact(first),
-            fewer.map_or(String::new(), change)
+            fewer.map_or(String::new(), |of| change(found, of))
         ),
         tone: fewer.map_or(Tone::Plain, |change| tone(change, false)),
     });
-    figures.extend(latency(first, other));
-    if found.believed.as_ref().is_some_and(|believed| believed.reproduces == Some(false)) {
+    figures.extend(latency(found));
+    if found.is_another_world() {
         // What is good or bad in a world that does not do what the log says is neither.
         figures.iter_mut().skip(1).for_each(|figure| figure.tone = Tone::Plain);
     }
@@ -95,7 +95,8 @@ pub(super) fn figures(found: &WhatIf) -> Vec<KeyFigure> {
 }
 
 /// The first of these that both policies have.
-fn latency(first: &PolicyFinding, other: &PolicyFinding) -> Option<KeyFigure> {
+fn latency(found: &WhatIf) -> Option<KeyFigure> {
+    let (first, other) = (&found.policies[0], &found.policies[found.candidate]);
     let wanted = [
         ("added_latency_p99", "added latency, 99th percentile"),
         ("latency_p50", "time to answer, median"),
@@ -103,7 +104,7 @@ fn latency(first: &PolicyFinding, other: &PolicyFinding) -> Option<KeyFigure> {
     wanted.into_iter().find_map(|(name, label)| {
         let at = position(first, name);
         other.differences[at].difference?;
-        Some(compared(label, first, other, at, false))
+        Some(compared(found, label, at, false))
     })
 }
 
@@ -145,29 +146,29 @@ fn reproduction(found: &WhatIf) -> Option<KeyFigure> {
     })
 }
 
-fn compared(
-    label: &str,
-    first: &PolicyFinding,
-    other: &PolicyFinding,
-    measure: usize,
-    more_is_better: bool,
-) -> KeyFigure {
+fn compared(found: &WhatIf, label: &str, measure: usize, more_is_better: bool) -> KeyFigure {
+    let (first, other) = (&found.policies[0], &found.policies[found.candidate]);
     let value = |of: &Figure| figure(of, unit_of(&of.name));
     let paired = &other.differences[measure];
     KeyFigure {
         label: label.into(),
         value: value(&other.figures[measure]),
-        note: format!("{}: {}; {}", first.name, value(&first.figures[measure]), change(paired)),
+        note: format!(
+            "{}: {}; {}",
+            first.name,
+            value(&first.figures[measure]),
+            change(found, paired)
+        ),
         tone: tone(paired, more_is_better),
     }
 }
 
-fn change(paired: &Difference) -> String {
+fn change(found: &WhatIf, paired: &Difference) -> String {
     if paired.difference.is_none() {
         return "no difference is known".into();
     }
     let shown = difference(paired.difference, paired.ci95, unit_of(&paired.name));
-    format!("{shown}, {}", clear(paired))
+    format!("{shown}, {}", clear(found, paired))
 }
 
 /// Good where it is clearly better, bad where it is clearly worse.

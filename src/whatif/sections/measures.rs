@@ -39,7 +39,7 @@ pub(in crate::whatif) fn changes(found: &WhatIf, i: usize) -> Section {
     let rows = policy.differences.iter().chain(beside).map(|change| {
         let unit = unit_of(&change.name);
         let shown = difference(change.difference, change.ci95, unit);
-        vec![change.name.clone(), shown, clear(change).to_owned()]
+        vec![change.name.clone(), shown, clear(found, change).to_owned()]
     });
     Section {
         title: format!("`{}` against `{}`", policy.name, found.policies[0].name),
@@ -74,7 +74,7 @@ pub(in crate::whatif) fn by_class(found: &WhatIf, only: Option<[&str; 3]>) -> Op
                 let unit = unit_of(&own.name);
                 let change = of.differences.get(measure).map_or("–".into(), |change| {
                     let shown = difference(change.difference, change.ci95, unit);
-                    format!("{shown} {}", clear(change))
+                    format!("{shown} {}", clear(found, change))
                 });
                 let policy = policy.name.clone();
                 rows.push(vec![
@@ -100,8 +100,9 @@ pub(in crate::whatif) fn targets(found: &WhatIf) -> Section {
     for at in 0..found.policies[0].targets.len() {
         for policy in &found.policies {
             let target = &policy.targets[at];
-            let count = |of: &Compared| [figure(&of.figure, Unit::Count), change(of, Unit::Count)];
-            let cost = [bill(&target.bill.figure), change(&target.bill, Unit::Dollars)];
+            let count =
+                |of: &Compared| [figure(&of.figure, Unit::Count), change(found, of, Unit::Count)];
+            let cost = [bill(&target.bill.figure), change(found, &target.bill, Unit::Dollars)];
             let cells = [count(&target.attempts), count(&target.failed), cost].concat();
             rows.push([vec![target.target.clone(), policy.name.clone()], cells].concat());
         }

@@ -25,7 +25,7 @@ pub(in crate::whatif) fn in_time(found: &WhatIf) -> Section {
         row.extend(found.believed.is_some().then(|| plain(stretch.logged, Unit::Share)));
         for (at, success) in stretch.success.iter().enumerate() {
             row.push(figure(&success.figure, Unit::Share));
-            row.extend((at > 0).then(|| change(success, Unit::Share)));
+            row.extend((at > 0).then(|| change(found, success, Unit::Share)));
         }
         row
     });

@@ -5,7 +5,7 @@ use super::believed::reproduced;
 use crate::whatif::figures::Unit;
 use crate::whatif::finding::{Logged, WhatIf};
 use crate::whatif::policy::PolicyFinding;
-use crate::whatif::value::{Difference, Figure};
+use crate::whatif::value::Figure;
 use crate::whatif::words::{change, clear, difference, figure};
 
 /// The answer in a few sentences; that it does not reproduce goes first.
@@ -21,12 +21,6 @@ pub(super) fn summary(found: &WhatIf) -> Section {
 /// What speaks against believing it, to stand right behind what is reproduced.
 pub(in crate::whatif) fn cautious(found: &WhatIf) -> impl Iterator<Item = String> + '_ {
     found.cautions.iter().chain(&found.doubts).map(|caution| format!("BUT {caution}."))
-}
-
-/// What is clear in a world that does not do what the log says is clear there alone.
-fn how_clear(found: &WhatIf, of: &Difference) -> String {
-    let there = found.believed.as_ref().is_some_and(|it| it.reproduces == Some(false));
-    format!("{}{}", clear(of), if there && of.clear { " in that world alone" } else { "" })
 }
 
 /// That figures are of fewer requests than the log holds; nothing where they are not.
@@ -56,10 +50,10 @@ pub(in crate::whatif) fn instead(found: &WhatIf, i: usize) -> String {
         first.name,
         if policy.nowhere_to_go { ", with nowhere to fail over to" } else { "" },
         difference(success.difference, success.ci95, Unit::Share),
-        how_clear(found, success),
+        clear(found, success),
         moved(policy),
-        costs(policy),
-        impact(first, policy),
+        costs(found, policy),
+        impact(found, policy),
     )
 }
 
@@ -76,7 +70,7 @@ pub(in crate::whatif) fn briefly(found: &WhatIf) -> String {
         size.trim_start_matches(['+', '-']),
         if more { "more" } else { "less" },
         if policy.nowhere_to_go { " with nowhere to fail over to" } else { "" },
-        how_clear(found, success)
+        clear(found, success)
     )
 }
 
@@ -88,7 +82,7 @@ pub(in crate::whatif) fn moved(policy: &PolicyFinding) -> String {
     })
 }
 
-fn costs(policy: &PolicyFinding) -> String {
+fn costs(found: &WhatIf, policy: &PolicyFinding) -> String {
     let Some(change) = &policy.bill.change else { return String::new() };
     match change.difference {
         None => "what it costs is not told".into(),
@@ -96,18 +90,22 @@ fn costs(policy: &PolicyFinding) -> String {
         Some(more) => {
             let verb = if more < 0.0 { "falls by" } else { "rises by" };
             let size = difference(Some(more), change.ci95, Unit::Dollars);
-            format!("the bill {verb} {} ({})", size.trim_start_matches(['+', '-']), clear(change))
+            format!(
+                "the bill {verb} {} ({})",
+                size.trim_start_matches(['+', '-']),
+                clear(found, change)
+            )
         }
     }
 }
 
-fn impact(first: &PolicyFinding, policy: &PolicyFinding) -> String {
+fn impact(found: &WhatIf, policy: &PolicyFinding) -> String {
     let minutes = |of: &PolicyFinding| figure(&of.impact_minutes.figure, Unit::Count);
     format!(
         "{} minutes of impact instead of {} ({})",
         minutes(policy),
-        minutes(first),
-        change(&policy.impact_minutes, Unit::Count)
+        minutes(&found.policies[0]),
+        change(found, &policy.impact_minutes, Unit::Count)
     )
 }
 
