@@ -34,14 +34,15 @@ impl Load {
     /// The first of these targets with the fewest in flight.
     #[inline(always)]
     pub(crate) fn least_in_flight(&self, targets: &[TargetId]) -> Option<TargetId> {
-        let (mut least, mut fewest) = (None, u32::MAX);
-        for target in targets {
+        let (mut least, rest) = targets.split_first()?;
+        let mut fewest = self.in_flight(*least);
+        for target in rest {
             let in_flight = self.in_flight(*target);
-            if in_flight < fewest || least.is_none() {
-                (least, fewest) = (Some(*target), in_flight);
+            if in_flight < fewest {
+                (least, fewest) = (target, in_flight);
             }
         }
-        least
+        Some(*least)
     }
 
     /// Mean recent latency, an exponential average; `None` where none was seen lately, so that a

@@ -16,7 +16,7 @@ pub(super) type Rank = (u64, u64, Duration, Money, usize);
 impl Chooser<'_> {
     /// The search among targets of the class's own model, in the policy's order of groups.
     #[inline(always)]
-    pub(super) fn search_groups(&mut self, terms: Terms) -> Option<Found> {
+    pub(super) fn search_groups(&mut self, terms: &Terms) -> Option<Found> {
         let class = self.class;
         let segments = &class.equivalent;
         if self.rules.policy.selection.groups == GroupOrder::Listed || segments.len() < 2 {
@@ -29,7 +29,7 @@ impl Chooser<'_> {
     pub(super) fn search_ranked(
         &mut self,
         segments: &[Segment],
-        terms: Terms,
+        terms: &Terms,
         rank: fn(&mut Self, &Segment, usize) -> Rank,
     ) -> Option<Found> {
         let before = self.known.refusal;

@@ -95,7 +95,7 @@ impl Chooser<'_> {
             larger_than: 0,
             wait,
         };
-        let Some(found) = self.search_groups(terms) else { return false };
+        let Some(found) = self.search_groups(&terms) else { return false };
         self.take(found, terms.action, wait);
         true
     }
@@ -115,7 +115,7 @@ impl Chooser<'_> {
             },
             wait,
         };
-        let Some(found) = self.search_substitutes(terms) else { return false };
+        let Some(found) = self.search_substitutes(&terms) else { return false };
         self.take(found, terms.action, wait);
         true
     }
@@ -155,7 +155,7 @@ impl Chooser<'_> {
             larger_than: 0,
             wait,
         };
-        let Some(found) = self.search_groups(terms) else { return false };
+        let Some(found) = self.search_groups(&terms) else { return false };
         if found.target != self.slot.flight.target {
             self.take(found, terms.action, wait);
             return true;
@@ -165,7 +165,7 @@ impl Chooser<'_> {
             return true;
         }
         let others = Terms { latest: false, ..terms };
-        let Some(found) = self.search_groups(others) else { return false };
+        let Some(found) = self.search_groups(&others) else { return false };
         // The latest target's refusal counts only where no other is found.
         self.known.refusal = before;
         self.take(found, terms.action, wait);
@@ -182,7 +182,7 @@ impl Chooser<'_> {
             larger_than: 0,
             wait: Duration::ZERO,
         };
-        let Some(found) = self.search_groups(terms) else { return false };
+        let Some(found) = self.search_groups(&terms) else { return false };
         self.take(found, terms.action, Duration::ZERO);
         true
     }

@@ -140,9 +140,9 @@ impl Chooser<'_> {
             wait: Duration::ZERO,
         };
         let before = self.known.refusal;
-        let mut found = self.search_groups(terms);
+        let mut found = self.search_groups(&terms);
         if found.is_none() && self.class.attempts.allow_substitution {
-            found = self.search_substitutes(terms);
+            found = self.search_substitutes(&terms);
         }
         let Some(found) = found else { return false };
         self.known.refusal = before;

@@ -17,7 +17,7 @@ use crate::{Duration, Instant};
 impl Chooser<'_> {
     /// The best eligible target of the first segment that has one; else the refusal says why
     /// there is none.
-    pub(super) fn search(&mut self, segments: &[Segment], terms: Terms) -> Option<Found> {
+    pub(super) fn search(&mut self, segments: &[Segment], terms: &Terms) -> Option<Found> {
         match self.next_in_order(segments, terms) {
             Some(found) => Some(found),
             None => self.search_each(segments, terms),
@@ -25,7 +25,7 @@ impl Chooser<'_> {
     }
 
     #[inline(never)]
-    fn search_each(&mut self, segments: &[Segment], terms: Terms) -> Option<Found> {
+    fn search_each(&mut self, segments: &[Segment], terms: &Terms) -> Option<Found> {
         let room = match terms.action {
             Some(RecoveryAction::Hedge) => self.room_beside(),
             _ => self.room(terms.wait),
@@ -36,7 +36,7 @@ impl Chooser<'_> {
             for target in segment.targets.iter().copied() {
                 let tried = self.tally.on_target(target);
                 if self.was_tried_enough(target, tried, most, terms)
-                    || !self.is_open(segment, target, tried, &terms, &room)
+                    || !self.is_open(segment, target, tried, terms, &room)
                 {
                     continue;
                 }
@@ -58,7 +58,7 @@ impl Chooser<'_> {
     /// What is found where the gates say the same of all targets and the first that may be tried is
     /// the choice: the first that was not tried enough, if it is well. `None` says nothing.
     #[inline(always)]
-    fn next_in_order(&self, segments: &[Segment], terms: Terms) -> Option<Found> {
+    fn next_in_order(&self, segments: &[Segment], terms: &Terms) -> Option<Found> {
         let (class, slot) = (self.class, &*self.slot);
         let in_order = class.in_order
             && tokens(slot) <= u64::from(class.smallest_window)
@@ -111,7 +111,7 @@ impl Chooser<'_> {
 
     /// Nothing was found: what speaks against each target.
     #[inline(never)]
-    fn note_refusals(&mut self, segments: &[Segment], terms: Terms, room: &Room) {
+    fn note_refusals(&mut self, segments: &[Segment], terms: &Terms, room: &Room) {
         let mut refusal = Refusal::from(StopReason::NoEligibleTarget);
         for segment in segments {
             let group = segment.group;
@@ -120,13 +120,13 @@ impl Chooser<'_> {
             for target in segment.targets.iter().copied() {
                 let tried = self.tally.on_target(target);
                 if self.was_tried_enough(target, tried, most, terms)
-                    || self.is_out_of_question(segment, target, &terms, room)
+                    || self.is_out_of_question(segment, target, terms, room)
                 {
                     continue;
                 }
                 if spent.for_another_on(tried) {
                     refusal.note(StopReason::Attempts);
-                } else if let Err(reason) = self.fits(target, &terms, room) {
+                } else if let Err(reason) = self.fits(target, terms, room) {
                     refusal.note(reason);
                 } else if let Some(why) = self.standstill(target)
                     && !self.ignores(why, segment)
@@ -148,7 +148,7 @@ impl Chooser<'_> {
 
     /// Whether what was tried before keeps a target out of a search altogether.
     #[inline(always)]
-    fn was_tried_enough(&self, target: TargetId, tried: Tried, most: u16, terms: Terms) -> bool {
+    fn was_tried_enough(&self, target: TargetId, tried: Tried, most: u16, terms: &Terms) -> bool {
         let slot = &*self.slot;
         tried.attempts >= most
             || tried.excluded
@@ -173,7 +173,7 @@ impl Chooser<'_> {
 
     /// With how many attempts on it a target of a segment is out of a search.
     #[inline]
-    fn most_on_one(&self, segment: &Segment, terms: Terms) -> u16 {
+    fn most_on_one(&self, segment: &Segment, terms: &Terms) -> u16 {
         match terms.rounds {
             // Every group allows one.
             1 => 1,

@@ -9,7 +9,7 @@ use crate::{Duration, Money};
 
 impl Chooser<'_> {
     /// The search among approved models, in the policy's order.
-    pub(super) fn search_substitutes(&mut self, terms: Terms) -> Option<Found> {
+    pub(super) fn search_substitutes(&mut self, terms: &Terms) -> Option<Found> {
         let class = self.class;
         let segments = &class.substitutes;
         if self.rules.policy.selection.substitutes == SubstituteOrder::Listed || segments.len() < 2

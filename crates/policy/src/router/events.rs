@@ -102,14 +102,17 @@ impl Core {
         let now = self.known.now;
         let silence = self.rules.limits.silence;
         slot.flight.phase = Phase::AfterOutput;
-        if shown {
-            slot.first_output_by = Instant::FAR_FUTURE;
-            slot.note_end();
-            // Nothing can follow it now, so that a reserve for what follows is pointless.
-            slot.flight.limit = slot.flight.sent + self.rules.limits.attempt;
+        if !shown {
+            slot.flight.due = slot.flight.limit.min(now + silence);
+            return slot.arm_for(in_flight_due(slot), out);
         }
+        slot.first_output_by = Instant::FAR_FUTURE;
+        slot.note_end();
+        // Nothing can follow it now, so that a reserve for what follows is pointless.
+        slot.flight.limit = slot.flight.sent + self.rules.limits.attempt;
         slot.flight.due = slot.flight.limit.min(now + silence);
-        slot.arm_for(in_flight_due(slot), out);
+        // No other attempt is in flight, nor to start.
+        slot.arm_for(slot.flight.due.min(slot.ends), out);
     }
 
     #[inline(never)]
