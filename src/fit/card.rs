@@ -8,7 +8,7 @@ use super::flow::{flow, scalar};
 use super::limits::Limits;
 use super::parameters::SOURCE;
 use super::{Fit, TargetFit};
-use crate::scenario::{Source, SpeedByLoad};
+use crate::scenario::{Charge, Source, SpeedByLoad};
 
 /// Slots where the log shows no bound: as the shipped cards, so many that they bind nothing.
 pub(super) const SLOTS: u32 = 1024;
@@ -139,14 +139,15 @@ impl Fit {
             line(format!("limits: # {}", found.evidence()));
             line(format!("  # {}", found.hints.words()));
             line(format!(
-                "  - {{scope: {}, unit: {}, limit: {}, window: {}, refill: {}, retry_after: {}{}}}",
+                "  - {{scope: {}, unit: {}, limit: {}, window: {}, refill: {}, retry_after: {}{}{}}}",
                 flow(&spec.scope),
                 flow(&spec.unit),
                 spec.limit,
                 spec.window,
                 flow(&spec.refill),
                 flow(&spec.retry_after),
-                if spec.charge_refused { ", charge_refused: true" } else { "" }
+                if spec.charge_refused { ", charge_refused: true" } else { "" },
+                if spec.charge == Charge::PromptAndMax { ", charge: prompt_and_max" } else { "" }
             ));
             line(format!("limits_source: {SOURCE}"));
         }

@@ -10,6 +10,7 @@ use super::card::plain_model;
 use super::evidence::{Evidence, MINUTE_US};
 use super::fitted_file::FittedFile;
 use super::flow::{flow, scalar};
+use super::limits::Limits;
 use super::{ClassFit, Fit, TargetFit};
 use crate::scenario::{DistSpec, WeatherSpec};
 
@@ -148,6 +149,9 @@ impl Fit {
         line(format!("          file: {}", quoted(&trace_path(&class.name))));
         line("          absolute: true".into());
         line("          layout: {columns: {time: at_us, time_unit: us, input_tokens: input_tokens, output_tokens: output_tokens}}".into());
+        if let Some((most, name)) = self.max_output() {
+            line(format!("      tokens: {{max_output: {most}}} # as the limit of {name} charges"));
+        }
         line(format!("      streamed: {}", self.streamed(class)));
         if roles.refused > 0 {
             let share = roles.refused as f64 / roles.requests.max(1) as f64;
@@ -165,6 +169,17 @@ impl Fit {
                 patience.events
             ));
         }
+    }
+
+    /// What callers allow to be answered, where the limit of a target says it; of several the most.
+    fn max_output(&self) -> Option<(u32, &str)> {
+        let of = |target: &'_ TargetFit| match &target.limits {
+            Limits::Found(found) => found.max_output(),
+            _ => None,
+        };
+        let told = self.targets.iter().filter_map(|target| Some((of(target)?, &*target.name)));
+        // Of equals the first by name.
+        told.rev().max_by_key(|(most, _)| *most)
     }
 
     /// Share of answers that came as a stream, at the targets the class tries first.

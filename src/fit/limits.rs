@@ -73,12 +73,20 @@ impl LimitFit {
             limit: self.limit,
             window: Duration::from_micros(self.kind.window_us),
             refill: self.kind.refill,
-            charge: Charge::Prompt,
+            charge: match self.kind.max_output {
+                0 => Charge::Prompt,
+                _ => Charge::PromptAndMax,
+            },
             settlement: Settlement::None,
             retry_after: self.hints.form,
             charge_refused: self.kind.charges_refused,
             background: Share::ZERO,
         }
+    }
+
+    /// What callers allow to be answered, where that is charged.
+    pub(super) fn max_output(&self) -> Option<u32> {
+        Some(self.kind.max_output).filter(|most| *most > 0)
     }
 
     /// In words: `300 requests in 60 s, coming back continuously`.
@@ -123,7 +131,9 @@ impl Limits {
             _ => {}
         }
         let around = around(&sends, why);
+        let longest = sends().map(|send| send.output).max().unwrap_or(0);
         let met: Vec<(Kind, u64, u64)> = kinds
+            .filter(|kind| kind.allows(longest))
             .filter_map(|kind| {
                 let size = meeting(kind, &around)?;
                 Some((kind, size, errors(kind, size, &around)))

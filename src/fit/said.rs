@@ -216,7 +216,7 @@ impl Fit {
                 "{name}: nothing was refused for its rate; the busiest minute let in {attempts} attempts and {tokens} tokens, so a limit by the minute, if there is one, is no lower than half of that (a bucket that is full lets in twice its size): none is simulated"
             ),
             Limits::NotExplained => format!(
-                "{name}: {} attempts were refused for their rate; the busiest minute let in {attempts} attempts and {tokens} tokens; no limit of this target alone on what was sent explains them (limits that several targets share, or that charge the output a caller allows, are not identified): they are taken as failures of their phase, with the median wait hint where one was seen",
+                "{name}: {} attempts were refused for their rate; the busiest minute let in {attempts} attempts and {tokens} tokens; no limit of this target alone on what was sent explains them (limits that several targets share are not identified, nor several limits at once): they are taken as failures of their phase, with the median wait hint where one was seen",
                 target.refused
             ),
             Limits::Found(found) => {

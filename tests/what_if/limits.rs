@@ -118,6 +118,13 @@ fn a_limit_is_recovered_with_its_unit_window_and_hints() {
         recovered("unit: total_tokens, limit: 350000, retry_after: {fixed: 2s}", "conservative");
     let fixed = RetryAfterForm::Fixed(Duration::from_secs(2));
     assert_eq!(found, spec(TotalTokens, 350_000, fixed));
+    // Callers allow 1,024 tokens.
+    let found = recovered(
+        "unit: total_tokens, limit: 600000, charge: prompt_and_max, retry_after: whole_seconds",
+        "conservative",
+    );
+    let allowed = spec(TotalTokens, 600_000, whole);
+    assert_eq!(found, LimitSpec { charge: Charge::PromptAndMax, ..allowed });
 }
 
 #[test]

@@ -14,7 +14,12 @@ pub(super) struct Kind {
     pub(super) window_us: u64,
     pub(super) refill: Refill,
     pub(super) charges_refused: bool,
+    /// What callers allow to be answered, where that is charged with the prompt in place of the answer; else 0.
+    pub(super) max_output: u32,
 }
+
+/// What callers are taken to allow, where a limit charges that: what people write.
+const MAX_OUTPUTS: [u32; 10] = [256, 512, 1_000, 1_024, 2_000, 2_048, 4_000, 4_096, 8_192, 16_384];
 
 /// What a limit says of attempts, held against what became of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -43,6 +48,7 @@ impl Kind {
         window_us: MINUTE_US,
         refill: Refill::Continuous,
         charges_refused: false,
+        max_output: 0,
     };
 
     /// What an attempt is refused for that such a limit lets not in.
@@ -64,14 +70,40 @@ impl Kind {
             [LimitUnit::Requests, LimitUnit::InputTokens, LimitUnit::TotalTokens];
         const WINDOWS: [u64; 3] = [60_000_000, 10_000_000, 1_000_000];
         let of = |charges_refused, window_us, refill| {
-            UNITS.map(|unit| Kind { unit, window_us, refill, charges_refused })
+            UNITS.map(|unit| Kind { unit, window_us, refill, charges_refused, max_output: 0 })
         };
         let refills = [Refill::Continuous, Refill::Window];
-        [false, true].into_iter().flat_map(move |charges| {
+        let of_used = [false, true].into_iter().flat_map(move |charges| {
             WINDOWS.into_iter().flat_map(move |window| {
                 refills.into_iter().flat_map(move |refill| of(charges, window, refill))
             })
-        })
+        });
+        // Those that charge what is allowed are told by the minute.
+        let by_minute =
+            [(false, Refill::Continuous), (true, Refill::Continuous), (false, Refill::Window)];
+        let of_allowed = by_minute.into_iter().flat_map(|(charges_refused, refill)| {
+            MAX_OUTPUTS.map(|max_output| Kind {
+                unit: LimitUnit::TotalTokens,
+                window_us: WINDOWS[0],
+                refill,
+                charges_refused,
+                max_output,
+            })
+        });
+        of_used.chain(of_allowed)
+    }
+
+    /// Whether no answer was longer than this limit takes callers to allow.
+    pub(super) fn allows(&self, longest: u32) -> bool {
+        self.max_output == 0 || self.max_output >= longest
+    }
+
+    /// What it charges for an answer once that is known.
+    fn charged_later(&self, send: &Sent) -> u64 {
+        match self.unit {
+            LimitUnit::TotalTokens if self.max_output == 0 => send.output.into(),
+            _ => 0,
+        }
     }
 
     /// In words, behind a number.
@@ -85,7 +117,11 @@ impl Kind {
             _ => "tokens",
         };
         format!(
-            "{unit} in {} s, {}{}",
+            "{unit}{} in {} s, {}{}",
+            match self.max_output {
+                0 => String::new(),
+                most => format!(" of prompts and {most} each that callers allow"),
+            },
             self.window_us / 1_000_000,
             match self.refill {
                 Refill::Continuous => "coming back continuously",
@@ -99,7 +135,7 @@ impl Kind {
     fn asked(&self, send: &Sent) -> u64 {
         match self.unit {
             LimitUnit::Requests | LimitUnit::Concurrency => 1,
-            _ => u64::from(send.input),
+            _ => u64::from(send.input) + u64::from(self.max_output),
         }
     }
 
@@ -107,12 +143,8 @@ impl Kind {
     pub(super) fn most_let_in(&self, sends: &[Sent]) -> u64 {
         let in_window = sends.chunk_by(|a, b| a.at_us / self.window_us == b.at_us / self.window_us);
         let sum = |window: &[Sent]| -> u64 {
-            let output = |send: &Sent| match self.unit {
-                LimitUnit::TotalTokens => u64::from(send.output),
-                _ => 0,
-            };
             let let_in = window.iter().filter(|send| !self.refused(send));
-            let_in.map(|send| self.asked(send) + output(send)).sum()
+            let_in.map(|send| self.asked(send) + self.charged_later(send)).sum()
         };
         in_window.map(sum).max().unwrap_or(0)
     }
@@ -159,12 +191,12 @@ pub(super) fn replay(
         see(&send, wait);
         if !kind.refused(&send) {
             taken += asked as f64;
-            match kind.unit {
-                LimitUnit::TotalTokens => {
-                    later.push(Reverse((at + send.took_us, send.output.into())))
-                }
-                LimitUnit::Concurrency => later.push(Reverse((at + send.took_us, -1))),
-                _ => {}
+            let more = match kind.unit {
+                LimitUnit::Concurrency => -1,
+                _ => kind.charged_later(&send) as i64,
+            };
+            if more != 0 {
+                later.push(Reverse((at + send.took_us, more)));
             }
             told.mistaken += u64::from(wait.is_some());
             continue;
