@@ -17,8 +17,6 @@ pub(crate) struct Known {
     pub(crate) budgets: Budgets,
     /// Why the decision at hand has found nothing so far: of no meaning between two events.
     pub(crate) refusal: Refusal,
-    /// Attempts in flight.
-    pub(crate) in_flight: usize,
     pub(crate) now: Instant,
     /// What the other replicas have not been told yet, where they are told anything.
     pub(crate) facts: Option<Vec<Fact>>,
@@ -33,7 +31,6 @@ impl Known {
             health: Health::new(policy, topology, segments),
             budgets: Budgets::new(&policy.retry_budgets, topology),
             refusal: Refusal::NOTHING,
-            in_flight: 0,
             now: Instant::ZERO,
             facts: policy.replicas.shares().then(Vec::new),
         }
@@ -44,15 +41,15 @@ impl Known {
         self.health.reset();
         self.budgets.reset();
         self.facts.as_mut().map(Vec::clear);
-        (self.refusal, self.in_flight, self.now) = (Refusal::NOTHING, 0, Instant::ZERO);
+        (self.refusal, self.now) = (Refusal::NOTHING, Instant::ZERO);
     }
 
     /// Takes over what another of the same rules knows, without allocating where there is room.
     pub(crate) fn copy(&mut self, other: &Known) {
-        let Known { health, budgets, refusal, in_flight, now, facts } = other;
+        let Known { health, budgets, refusal, now, facts } = other;
         self.health.clone_from(health);
         self.budgets.clone_from(budgets);
         self.facts.clone_from(facts);
-        (self.refusal, self.in_flight, self.now) = (*refusal, *in_flight, *now);
+        (self.refusal, self.now) = (*refusal, *now);
     }
 }

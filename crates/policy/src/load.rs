@@ -31,6 +31,11 @@ impl Load {
         self.in_flight[usize::from(target.0)]
     }
 
+    /// The same of all targets together.
+    pub(crate) fn all_in_flight(&self) -> usize {
+        self.in_flight.iter().map(|in_flight| *in_flight as usize).sum()
+    }
+
     /// The first of these targets with the fewest in flight.
     #[inline(always)]
     pub(crate) fn least_in_flight(&self, targets: &[TargetId]) -> Option<TargetId> {
@@ -103,7 +108,7 @@ mod tests {
         load.on_sent(A);
         load.on_sent(A);
         load.on_end(A);
-        assert_eq!((load.in_flight(A), load.in_flight(B)), (1, 0));
+        assert_eq!((load.in_flight(A), load.in_flight(B), load.all_in_flight()), (1, 0, 1));
         load.reset();
         assert_eq!(load.in_flight(A), 0);
     }

@@ -73,6 +73,7 @@ impl Chooser<'_> {
     }
 
     /// Backoff and wait hint together, where they leave `needed`.
+    #[inline(always)]
     pub(super) fn wait_before(
         &self,
         index: u32,
@@ -95,6 +96,19 @@ impl Chooser<'_> {
         if hint.is_none() && class.max_added_latency.is_none() && rest >= least {
             return Ok((delay, None));
         }
+        self.wait_that_fits(delay, hint, heeds_hint, draw, needed)
+    }
+
+    /// The same where something asks for more than the backoff, or leaves less.
+    #[inline(never)]
+    fn wait_that_fits(
+        &self,
+        delay: Duration,
+        hint: Option<Duration>,
+        heeds_hint: bool,
+        draw: u64,
+        needed: Duration,
+    ) -> Result<(Duration, Option<Duration>), StopReason> {
         let (in_time, in_latency) = self.longest_wait(needed);
         let longest = in_time.min(in_latency);
         let heeded = hint.filter(|_| heeds_hint).map(|hint| (hint, mix::again(draw)));

@@ -67,7 +67,6 @@ impl Known {
         }
         let elsewhere = action.is_some_and(|action| action != RecoveryAction::Retry);
         let (breaker, permit) = self.health.on_sent(target, class.lane, elsewhere, now, out);
-        self.in_flight += 1;
 
         let failing = slot.flight.target;
         let same = !first && failing == target;
@@ -257,7 +256,6 @@ impl Core {
         self.known.health.breakers.on_end(&flight.permit, self.known.now);
         flight.permit = Permit::NONE;
         self.known.health.load.on_end(flight.target);
-        self.known.in_flight -= 1;
         if self.follows_recoveries && flight.action.is_some() {
             self.recovery_over(slot);
         }

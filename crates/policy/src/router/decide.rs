@@ -43,13 +43,23 @@ impl Core {
     #[inline(never)]
     pub(super) fn resume(&mut self, slot: &mut Slot, out: &mut Vec<Action>) {
         slot.lapse.waited = true;
-        let Next { target, group, action, fail_open, .. } = slot.next;
         // Nearly always nothing is known against it.
-        let well = self.known.health.is_well(target)
+        let well = self.known.health.is_well(slot.next.target)
+            && !self.known.health.standing.recovery_off()
             && !self.rules.classes[usize::from(slot.request.class.0)].has_doors
             && !remaining(slot, self.known.now).is_zero();
+        match well {
+            true => self.send_next(slot, out),
+            false => self.resume_or_give_up(slot, out),
+        }
+    }
+
+    /// The same where something is known.
+    #[inline(never)]
+    fn resume_or_give_up(&mut self, slot: &mut Slot, out: &mut Vec<Action>) {
+        let Next { target, group, action, fail_open, .. } = slot.next;
         let switched_off = action.is_some() && self.known.health.standing.recovery_off();
-        if !switched_off && (well || self.chooser(slot).usable(target, group, fail_open)) {
+        if !switched_off && self.chooser(slot).usable(target, group, fail_open) {
             return self.send_next(slot, out);
         }
         self.give_up_next(slot);

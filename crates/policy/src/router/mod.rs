@@ -229,7 +229,7 @@ impl Router {
 
     /// Attempts in flight.
     pub fn in_flight(&self) -> usize {
-        self.core.known.in_flight
+        self.core.known.health.load.all_in_flight()
     }
 
     /// Requests that have not ended.
