@@ -3,7 +3,7 @@
 use alloc::sync::Arc;
 
 use crate::Duration;
-use crate::config::Policy;
+use crate::config::{Policy, Streaming};
 use crate::plan::{self, ClassPlan};
 use crate::target::Topology;
 
@@ -15,6 +15,10 @@ pub(crate) struct Rules {
     /// By route class. Shared, as routers are copied.
     pub(crate) classes: Arc<[ClassPlan]>,
     pub(crate) limits: Limits,
+    /// How many tenants a request may name.
+    pub(crate) tenants: usize,
+    /// Whether what comes of a stream is shown from its first output on, at the latest.
+    pub(crate) shows_output: bool,
 }
 
 /// The policy's limits on an attempt; [`Duration::MAX`] for none.
@@ -38,6 +42,8 @@ impl Rules {
                 first_token: policy.timeouts.first_token.unwrap_or(Duration::MAX),
                 silence: policy.timeouts.idle_stream.unwrap_or(Duration::MAX),
             },
+            tenants: topology.tenants.len().max(1),
+            shows_output: policy.streaming != Streaming::BufferThenRelease,
             policy,
             topology,
         }

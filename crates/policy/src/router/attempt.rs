@@ -142,10 +142,12 @@ impl Known {
         let tenant = slot.request.tenant;
         self.budgets.on_first_attempt(target, tenant, now);
         self.publish(|| Fact::FirstAttempt { target, tenant });
+        let mut due = due.min(slot.ends);
         if class.hedges {
             slot.hedge_at = now + self.hedge_delay(rules, slot);
+            due = due.min(slot.hedge_at);
         }
-        slot.arm_for(due.min(slot.hedge_at).min(slot.ends), out);
+        slot.arm_for(due, out);
     }
 }
 

@@ -23,9 +23,8 @@ impl Core {
     ) {
         let class = self.rules.classes.get(usize::from(request.class.0));
         let class = class.expect("a request names a route class of the topology");
-        let tenants = self.rules.topology.tenants.len().max(1);
         assert!(
-            usize::from(request.tenant.0) < tenants,
+            usize::from(request.tenant.0) < self.rules.tenants,
             "a request names a tenant of the topology"
         );
         let Core { known, tallies, free, .. } = self;
@@ -94,8 +93,7 @@ impl Core {
             return;
         }
         self.succeeded(slot, out);
-        let shown =
-            slot.request.streamed && self.rules.policy.streaming != Streaming::BufferThenRelease;
+        let shown = slot.request.streamed && self.rules.shows_output;
         if shown && !slot.flight.committed {
             self.pass_on(slot, out);
         }
