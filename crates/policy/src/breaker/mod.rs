@@ -41,14 +41,25 @@ pub(crate) struct Breakers {
     keyed: Vec<Keyed>,
     /// Positions in `keyed`, cell by cell.
     members: Vec<u16>,
-    /// Each cell's part of `members`: where it starts, and where it ends.
-    parts: Vec<(u32, u32)>,
+    /// Each cell's part of `members`.
+    parts: Vec<Part>,
     /// How many cells each lane has.
     targets: usize,
     /// Targets of which a breaker is not closed, of whichever lane.
     not_closed: RareSet,
     /// Counts the changes of state that make earlier attempts late.
     changes: u64,
+}
+
+/// The breakers of a cell.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    /// Where they stand in `members`.
+    start: u32,
+    /// How many there are.
+    count: u16,
+    /// The first of them: mostly the only one.
+    first: u16,
 }
 
 /// What the breakers of a target say to one attempt.
@@ -161,7 +172,7 @@ impl Breakers {
         };
         for required in Lanes::new(rules, topology).required() {
             for (i, target) in topology.targets.iter().enumerate() {
-                let start = breakers.members.len() as u32;
+                let start = breakers.members.len();
                 for (number, rule) in rules.iter().enumerate() {
                     let values = Values::new(&rule.key, target, required);
                     let exempt = rule.exempt_single && topology.stands_alone(TargetId(i as u16));
@@ -170,7 +181,12 @@ impl Breakers {
                         breakers.members.push(breaker);
                     }
                 }
-                breakers.parts.push((start, breakers.members.len() as u32));
+                let members = &breakers.members[start..];
+                breakers.parts.push(Part {
+                    start: start as u32,
+                    count: members.len() as u16,
+                    first: members.first().copied().unwrap_or(0),
+                });
             }
         }
         breakers
@@ -301,33 +317,36 @@ impl Breakers {
         draw: impl Fn() -> u64,
         out: &mut impl FnMut(Change),
     ) {
-        let places = self.places(permit.cell);
-        let members = &self.members[places.clone()];
-        for (i, breaker) in members.iter().enumerate() {
-            let Keyed { rule, circuit, .. } = &mut self.keyed[usize::from(*breaker)];
-            if !circuit.is_closed() || circuit.trips(rule, permit.sent(i, circuit), outcome, now) {
-                return self.learn_more(permit, i, outcome, now, draw(), out);
-            }
+        let Part { count, first, .. } = self.parts[permit.cell.place()];
+        if count == 0 {
+            return;
+        }
+        let Keyed { rule, circuit, .. } = &mut self.keyed[usize::from(first)];
+        let sent = permit.sent(0, circuit);
+        let quiet = circuit.is_closed() && !circuit.trips(rule, sent, outcome, now);
+        if count > 1 || !quiet {
+            self.learn_more(permit, quiet, outcome, now, draw(), out);
         }
     }
 
-    /// The same from the `from`-th breaker on, which is not closed, or is to open.
-    #[cold]
+    /// The same from the first breaker on where that is not closed or is to open, and from the second on
+    /// where the first is done with.
+    #[inline(never)]
     fn learn_more(
         &mut self,
         permit: &Permit,
-        from: usize,
+        first_done: bool,
         outcome: Outcome,
         now: Instant,
         draw: u64,
         out: &mut impl FnMut(Change),
     ) {
-        for (i, place) in self.places(permit.cell).enumerate().skip(from) {
+        for (i, place) in self.places(permit.cell).enumerate().skip(first_done.into()) {
             let Keyed { rule, circuit, .. } = &mut self.keyed[usize::from(self.members[place])];
             let sent = permit.sent(i, circuit);
             if !circuit.is_closed() {
                 self.hear(place, sent, outcome, now, draw, out);
-            } else if i == from || circuit.trips(rule, sent, outcome, now) {
+            } else if i == 0 || circuit.trips(rule, sent, outcome, now) {
                 self.open(place, now, draw, out);
             }
         }
@@ -468,7 +487,7 @@ impl Breakers {
     /// The breakers of a target, of each lane.
     fn around(&self, target: TargetId) -> impl Iterator<Item = u16> {
         let parts = self.parts.iter().skip(usize::from(target.0)).step_by(self.targets);
-        parts.flat_map(|(start, end)| &self.members[*start as usize..*end as usize]).copied()
+        parts.flat_map(|part| &self.members[part.places()]).copied()
     }
 
     fn targets(&self) -> impl Iterator<Item = TargetId> + use<> {
@@ -477,8 +496,7 @@ impl Breakers {
 
     #[inline]
     fn places(&self, cell: Cell) -> core::ops::Range<usize> {
-        let (start, end) = self.parts[cell.place()];
-        start as usize..end as usize
+        self.parts[cell.place()].places()
     }
 
     fn find_or_add(&mut self, number: usize, rule: &Breaker, values: Values) -> u16 {
@@ -492,6 +510,12 @@ impl Breakers {
             self.keyed.len() - 1
         });
         u16::try_from(found).expect("a router has at most 2^16 breakers")
+    }
+}
+
+impl Part {
+    fn places(self) -> core::ops::Range<usize> {
+        self.start as usize..self.start as usize + usize::from(self.count)
     }
 }
 
