@@ -50,7 +50,7 @@ pub(super) struct Minute {
     pub(super) later: u64,
     /// Times to the first output: how many, the sum of their logarithms, and of the squares.
     pub(super) times: [f64; 3],
-    /// Attempts right after a failure of the same request here, and how many failed again.
+    /// Second attempts right after the first of their request failed here, and how many failed again.
     pub(super) again: [u64; 2],
     /// Of those, what came right after a refusal for its rate or was one, and the same for overload.
     pub(super) again_refused: [[u64; 2]; 2],
@@ -169,13 +169,14 @@ impl AtTarget {
             minute.outcomes.resize(length, 0);
             minute.outcomes[place] += 1;
         }
-        minute.again[0] += unseen;
-        minute.again[1] += unseen - 1 + failed;
+        // The second of them.
+        minute.again[0] += 1;
+        minute.again[1] += if unseen > 1 { 1 } else { failed };
         minute.let_in[0] += unseen;
         self.totals.attempts += unseen;
     }
 
-    /// Takes an attempt, which may come `again` right after one that failed here; one that is not `timed`
+    /// Takes an attempt, which may come `again`, the second right after the first failed here; one that is not `timed`
     /// tells nothing of times. What it tells of failures, as a
     /// first try: good, or one more than the position of its kind.
     pub(super) fn take(

@@ -137,7 +137,8 @@ impl Evidence {
         for (i, attempt) in sent.iter().enumerate() {
             // What failed here before is more likely to fail again: only first tries show how many
             // fail, and only second ones how far that sticks.
-            let anew = !request.resent && sent[..i].iter().all(|b| b.target != attempt.target);
+            let tried = sent[..i].iter().filter(|b| b.target == attempt.target).count();
+            let anew = !request.resent && tried == 0;
             let before = i.checked_sub(1).map(|i| sent[i]);
             let before = before.filter(|before| before.target == attempt.target);
             let again = before.filter(|before| is_the_targets(before));
@@ -150,7 +151,7 @@ impl Evidence {
                 at.take_last(attempt, unseen, !request.resent);
                 continue;
             }
-            let outcome = at.take(attempt, anew, again, true);
+            let outcome = at.take(attempt, anew, again.filter(|_| tried == 1), true);
             at.hints.take(attempt, again);
             // What was refused was not billed, and would have been as another attempt was.
             let input = request.attempts.iter().map(|attempt| attempt.input).max().unwrap_or(0);

@@ -3,7 +3,7 @@
 /// What is known of it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct StickFit {
-    /// Attempts right after a failure of the same request at the same target.
+    /// Second attempts right after the first failed, of the same request at the same target.
     pub tried: u64,
     /// How many of them failed again.
     pub failed: u64,

@@ -193,3 +193,19 @@ fn a_target_of_the_log_is_not_brought_in() {
     let refused = fit.with(cards).expect_err("the log shows it").to_string();
     assert!(refused.contains("the log shows `first` already"), "{refused}");
 }
+
+/// Second tries tell how far failures stick; third and fourth ones come after two failures, which stuck ones are
+/// most of.
+#[test]
+fn failures_stick_no_more_where_more_tries_follow() {
+    let hidden = hidden(40);
+    let rules = rules(&TWICE.replace("max: 2, max_same_target: 2", "max: 4, max_same_target: 4"));
+    let log = ledger(&hidden.scenario, &rules, 1, 1, RowFormat::Csv);
+    let (_, evidence, fit) = fitted(&log, false);
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let scenario = written(&fit, &evidence, folder.path());
+    let told = scenario.targets[0].failures.stick.request.as_f64();
+    // About 630 of 3,000 first tries fail. Of second tries 48 % fail again, with a standard error of 2 %; of what
+    // sticks 1 % more makes 0.75 % more of them fail: 8 % is three of those.
+    assert!((told - 0.4).abs() < 0.08, "{told}");
+}
