@@ -36,6 +36,14 @@ pub struct Dist {
 /// in units of 2⁻¹⁶.
 type Table = [[i64; KNOTS]; 2];
 
+/// The value below which this share of a standard normal distribution lies; it is neither 0 nor 1.
+pub(crate) fn normal_score(share: f64) -> f64 {
+    match share <= 0.5 {
+        true => normal::normal_tail(Tail::Lower, share),
+        false => normal::normal_tail(Tail::Upper, 1.0 - share),
+    }
+}
+
 /// Which half of the unit interval; `w` is always the distance to that end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Tail {

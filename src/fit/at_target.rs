@@ -247,6 +247,8 @@ impl AtTarget {
             }
         } else if attempt.cancelled && attempt.phase != Phase::AfterOutput {
             block.given_up.add(took);
+            let deadline = Some(FailureClass::DeadlineExhausted);
+            block.cut_short += u64::from(attempt.failure == deadline);
         }
         if let Some(headers) = attempt.headers_us {
             block.headers.add(headers - attempt.sent_us);

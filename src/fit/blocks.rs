@@ -21,6 +21,8 @@ pub(super) struct Block {
     pub(super) first_by_prompt: Moments<2>,
     /// Given up before the first output, after this long.
     pub(super) given_up: Cells,
+    /// How many of those the product's deadline cut: no failures of the target.
+    pub(super) cut_short: u64,
     pub(super) headers: Cells,
     /// Nanoseconds per output token after the first.
     pub(super) pace: Cells,
@@ -85,6 +87,7 @@ impl Block {
         }
         self.first_by_prompt.merge(&other.first_by_prompt, 1);
         self.given_up.merge(&other.given_up, 1);
+        self.cut_short += other.cut_short;
         self.headers.merge(&other.headers, 1);
         self.pace.merge(&other.pace, 1);
         self.failing.merge(&other.failing, 1);

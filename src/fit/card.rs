@@ -86,9 +86,13 @@ impl Fit {
         line(format!("  headers: {} # {} seen", flow(&latency.headers), samples.headers));
         let beyond = match parameters.first.last() {
             Some(last) if samples.given_up > 0 => format!(
-                "; {} were given up before it; beyond {} nothing is identified",
+                "; {} were given up before it; beyond {} nothing is identified{}",
                 samples.given_up,
-                us(last)
+                us(last),
+                match samples.cut_short {
+                    0 => "",
+                    _ => ": as the times that were seen go on, so do those that a deadline cut",
+                }
             ),
             _ => String::new(),
         };

@@ -46,6 +46,8 @@ pub struct Samples {
     pub first: u64,
     /// Attempts given up before it.
     pub given_up: u64,
+    /// Those of them that the product's deadline cut.
+    pub cut_short: u64,
     /// Answers whose pace was seen.
     pub pace: u64,
     /// Failures before headers.
@@ -103,11 +105,15 @@ pub(super) fn estimate(
     let failing = pooled(everywhere);
     let given_up = all(|b| &b.given_up);
     let (seen, per_token, prompt) = first_output(target, &used);
-    let first = survival::estimate(&seen, &given_up);
+    // What failed never comes; what a deadline cut would have.
+    let cut_short: u64 = used.iter().map(|(block, weight)| block.cut_short * weight).sum();
+    let late = cut_short as f64 / given_up.total().max(1) as f64;
+    let first = survival::estimate(&seen, &given_up).with_late(late);
     let samples = Samples {
         headers: headers.total(),
         first: first.events,
         given_up: first.censored,
+        cut_short,
         pace: pace.total(),
         failing: failing.total(),
         ordinary: 0,

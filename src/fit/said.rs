@@ -157,11 +157,18 @@ impl Fit {
             && let Some(last) = parameters.first.last()
         {
             said.push(format!(
-                "{name}: {} attempts were given up before their first output; the last first output seen took {}; what those given up would have taken is not identified: {}",
+                "{name}: {} attempts were given up before their first output; the last first output seen took {}; what those given up would have taken is not identified: {}{}",
                 samples.given_up,
                 us(last),
+                match samples.cut_short {
+                    0 => String::new(),
+                    cut => format!(
+                        "{cut} of them were cut by the product's deadline, and are taken to have come later, as the times that were seen go on; "
+                    ),
+                },
                 match parameters.slow {
-                    [_, slow] if slow < 0.5 => "they are taken as never answered".into(),
+                    _ if samples.cut_short == samples.given_up => "none failed".into(),
+                    [_, slow] if slow < 0.5 => "what failed is taken as never answered".into(),
                     [all, slow] => format!(
                         "of {all:.0} first tries among them, {slow:.0} are as many as times that had become longer explain and are taken for slow (half of them where nothing came in time; refits take anything from none to all), the others as never answered"
                     ),

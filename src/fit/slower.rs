@@ -62,8 +62,9 @@ pub(super) fn by_phase(
     let Some(&(usual, most)) = usual else { return vec![Slowed::NOT; counts.phases.len()] };
     let spread = libm::sqrt(variance(most));
     let limits = limits(target, phases, counts);
-    let of = |(phase, limit): (&InPhase, Option<f64>)| {
-        let (seen, given_up) = (phase.times[0], given_up(phase, &target.kinds));
+    let of = |(phase, (limit, cut)): (&InPhase, (Option<f64>, f64))| {
+        // What the product's deadline cut is no failure, and as slow.
+        let (seen, given_up) = (phase.times[0], given_up(phase, &target.kinds) + cut);
         if seen < LEAST_SEEN && given_up >= LEAST_SEEN {
             // As slow as it must have been for hardly one to be seen.
             let least = |limit| {
@@ -113,15 +114,17 @@ fn given_up(phase: &InPhase, kinds: &[Kind]) -> f64 {
     counts.filter(|(kind, _)| kind.hang).map(|(_, count)| count).sum()
 }
 
-/// By phase, the logarithm of the time after which attempts were given up: that of the one in the middle.
-fn limits(target: &AtTarget, phases: &Phases, counts: &Counts) -> Vec<Option<f64>> {
+/// By phase, the logarithm of the time after which attempts were given up, that of the one in the middle; and how
+/// many of them the product's deadline cut.
+fn limits(target: &AtTarget, phases: &Phases, counts: &Counts) -> Vec<(Option<f64>, f64)> {
     let of = |phase: usize| {
         let blocks = counts.blocks.iter();
         let own = blocks.filter(|(block, _)| phases.of_block(target, *block) == phase);
-        let cells =
-            pooled(own.map(|(block, weight)| (&target.blocks.get(*block).given_up, *weight)));
+        let own = own.map(|(block, weight)| (target.blocks.get(*block), *weight));
+        let cut: u64 = own.clone().map(|(block, weight)| block.cut_short * weight).sum();
+        let cells = pooled(own.map(|(block, weight)| (&block.given_up, weight)));
         let given_up = survival::estimate(&cells, &Cells::default());
-        given_up.quantile(0.5).map(|us| libm::log(us.max(1) as f64))
+        (given_up.quantile(0.5).map(|us| libm::log(us.max(1) as f64)), cut as f64)
     };
     (0..counts.phases.len()).map(of).collect()
 }

@@ -113,6 +113,33 @@ fn what_a_breaker_hid_was_slow() {
     assert!(truth > -0.02 && (told - truth).abs() < 0.015, "{told}, truly {truth}");
 }
 
+/// The product waits 2.6 s for the first output: in half of the time half of the requests miss it. That is no failure of
+/// the target, and yet the log is reproduced.
+#[test]
+fn what_a_deadline_cut_was_slow() {
+    let scenario = SCENARIO
+        .replace("EFFECTS", SLOW)
+        .replace("{total: 60s}", "{first_output: 2600ms, total: 60s}");
+    let hidden =
+        known(&[("hidden.yaml", &scenario), ("card.yaml", CARD), ("trace.csv", &trace(6_000))]);
+    let policies = [rules(PATIENT), rules(&HASTY.replace("BREAKERS", "[]"))];
+    let log = ledger(&hidden.scenario, &policies[0], 1, 1, RowFormat::Csv);
+    let (_, evidence, fit) = fitted(&log, false);
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let world = written(&fit, &evidence, folder.path());
+    let options =
+        RunOptions { seed: 9, worlds: 10, resample: false, extremes: Extremes::Off, threads: None };
+    let [lived, simulated] = [&hidden.scenario, &world].map(|world| {
+        let lived = run(world, &policies[..1], None, &options, &NoRecorder, &NoObserver)
+            .unwrap_or_else(|e| panic!("{e}"));
+        let answered: u64 =
+            lived.policies[0].worlds.iter().map(|run| run.classes[0].answered.total()).sum();
+        answered as f64 / 60_000.0
+    });
+    assert!((0.7..0.8).contains(&lived), "{lived}");
+    assert!((lived - simulated).abs() < 0.02, "{lived} lived, {simulated} simulated");
+}
+
 /// As many are given up, but those that are answered are as fast as ever: the others never are.
 #[test]
 fn what_was_given_up_was_silent() {
