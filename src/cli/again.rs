@@ -52,6 +52,8 @@ impl Again {
         timeline.severity.iter().for_each(|share| again.option("--severity", &share.to_string()));
         args.policies.iter().for_each(|policy| again.option("--policy", policy));
         args.world.iter().for_each(|world| again.option("--world", world));
+        let switches = args.switches.iter();
+        switches.for_each(|path| again.option("--switches", &path.display().to_string()));
         again.option("--seed", &args.seed.to_string());
         again.option("--worlds", &args.worlds.to_string());
         again.option("--refits", &args.refits.to_string());

@@ -31,7 +31,7 @@ use super::{Outcome, UNDECIDED};
 
 /// One policy.
 pub(super) fn run(args: &RunArgs) -> Outcome {
-    let scenario = loaded(&args.scenario, &args.common)?;
+    let scenario = loaded(&args.scenario, args.common.switches.as_deref())?;
     let policies = vec![load_policy(&args.policy)?];
     let read = files_read(&scenario, [args.policy.as_str()]);
     let (worlds, common) = (args.worlds, &args.common);
@@ -41,7 +41,7 @@ pub(super) fn run(args: &RunArgs) -> Outcome {
 
 /// Several policies.
 pub(super) fn compare(args: &CompareArgs) -> Outcome {
-    let scenario = loaded(&args.scenario, &args.common)?;
+    let scenario = loaded(&args.scenario, args.common.switches.as_deref())?;
     let policies =
         if args.policies.is_empty() { scenario.load_policies()? } else { named(&args.policies)? };
     if policies.is_empty() {
@@ -66,8 +66,8 @@ pub(super) fn compare(args: &CompareArgs) -> Outcome {
 }
 
 /// The scenario, with the kill switches that are thrown besides.
-fn loaded(name: &str, common: &Common) -> Result<Scenario, InputError> {
-    match &common.switches {
+pub(super) fn loaded(name: &str, switches: Option<&Path>) -> Result<Scenario, InputError> {
+    match switches {
         Some(switches) => Scenario::load_with_switches(name, switches),
         None => Scenario::load(name),
     }

@@ -211,16 +211,20 @@ impl Made {
         }
     }
 
-    /// Its scenario, by way of its files: what runs is what `fit` writes.
+    /// Its scenario, by way of its files: what runs is what `fit` writes; with the kill switches that were thrown
+    /// besides.
     ///
     /// # Errors
-    /// No scenario can state it.
-    pub(super) fn scenario(&self) -> Result<Scenario, InputError> {
+    /// No scenario can state it, or the switches do not fit it.
+    pub(super) fn scenario(&self, switches: Option<&Path>) -> Result<Scenario, InputError> {
         let folder = tempfile::tempdir().map_err(|error| {
             InputError::new("a temporary folder", format!("cannot be made: {error}"))
         })?;
         write_all(folder.path(), &self.files(), &[])?;
-        self.loaded(folder.path())
+        let alone = self.loaded(folder.path())?;
+        let Some(switches) = switches else { return Ok(alone) };
+        let path = folder.path().join(self.scenario_path());
+        Scenario::load_with_switches(&path.display().to_string(), switches)
     }
 
     /// Whether a scenario can state it.

@@ -11,7 +11,7 @@ use windtunnel_policy::config::Policy;
 use super::Outcome;
 use super::again::Again;
 use super::args::{WhatIfArgs, WhatIfFormat};
-use super::experiment::named;
+use super::experiment::{loaded, named};
 use super::fit::{self, Made};
 use super::interrupt::{self, First};
 use super::output::{OutFile, print, write_file};
@@ -34,6 +34,7 @@ pub(super) fn what_if(args: &WhatIfArgs) -> Outcome {
     let mut read = args.log.files();
     read.extend(args.policies.iter().map(PathBuf::from).filter(|path| path.is_file()));
     read.extend(args.world.iter().map(PathBuf::from));
+    read.extend(args.switches.iter().cloned());
     let named = [("--out", &args.out), ("--report", &args.report), ("--plot", &args.plot)];
     refuse_overwriting(&asked_for(&named), &read)?;
     interrupt::watch(First::EndsAtOnce);
@@ -43,8 +44,8 @@ pub(super) fn what_if(args: &WhatIfArgs) -> Outcome {
 
     let made = fit::made(&args.log, None, args.quiet)?;
     let scenario = match &args.world {
-        Some(world) => Scenario::load(world)?,
-        None => made.scenario()?,
+        Some(world) => loaded(world, args.switches.as_deref())?,
+        None => made.scenario(args.switches.as_deref())?,
     };
     let (log, timeline) = match &made {
         Made::Fitted(recorded) => (Some((&recorded.fit, &recorded.evidence)), None),

@@ -461,3 +461,29 @@ fn rules_about_first_outputs_are_not_told_by_a_log_of_ends() {
     let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(plain.contains(&format!("{rule}.")), "{text}");
 }
+
+/// What operators took out answers nobody, under any policy, for as long as it was out.
+#[test]
+fn switches_that_were_thrown_hold_for_every_policy() {
+    let folder = folder("0.004");
+    let switches = "description: x\nswitches:\n  - {at: 10m, off: {targets: {target: east}}}\n  - {at: 20m, on: {targets: {target: east}}}\n";
+    fs::write(folder.path().join("switches.yaml"), switches).expect("it can be written to");
+    let told = json(&folder, ["one.yaml", "three.yaml"], &["--switches=switches.yaml"]);
+    let success = |policy: &Value| named(&policy["figures"], "success")["value"].as_f64();
+    for policy in told["policies"].as_array().expect("two policies") {
+        // Ten of forty minutes.
+        let success = success(policy).expect("a figure");
+        assert!((0.65..=0.76).contains(&success), "{policy}");
+    }
+    let late = switches.replace("10m", "2h").replace("20m", "3h");
+    fs::write(folder.path().join("switches.yaml"), late).expect("it can be written to");
+    let words = ["what-if", "log.csv", "--columns", "map.yaml", "--switches=switches.yaml"];
+    let output =
+        windtunnel(&folder, &[&words[..], &["-p", "one.yaml", "-p", "three.yaml"]].concat());
+    assert_eq!(output.status.code(), Some(2));
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        error.contains("switches.yaml") && error.contains("is not before the horizon"),
+        "{error}"
+    );
+}

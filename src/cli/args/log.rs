@@ -19,6 +19,9 @@ pub(in crate::cli) struct WhatIfArgs {
     /// A scenario that `fit` made of this log and that you have edited, to be used in its place.
     #[arg(long, value_name = "SCENARIO", conflicts_with = "targets")]
     pub(in crate::cli) world: Option<String>,
+    /// Kill switches that operators threw during the log, and put back: no policy goes there meanwhile.
+    #[arg(long, value_name = "FILE")]
+    pub(in crate::cli) switches: Option<PathBuf>,
     /// Seed of all luck.
     #[arg(long, default_value_t = 1, value_parser = seed)]
     pub(in crate::cli) seed: u64,
