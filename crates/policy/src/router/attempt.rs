@@ -170,27 +170,36 @@ impl Core {
         self.rules.classes[usize::from(class.0)].groups[usize::from(group)].door
     }
 
-    /// The attempt failed and is over: its target's standing, then recovery.
-    #[inline(always)]
-    pub(super) fn fail(&mut self, slot: &mut Slot, lapse: Lapse, out: &mut Vec<Action>) {
-        self.blame(slot, lapse.class, lapse.hint, out);
+    /// The attempt failed as the slot's lapse says, and is over: its target's standing, then recovery.
+    #[inline(never)]
+    pub(super) fn fail(&mut self, slot: &mut Slot, out: &mut Vec<Action>) {
+        let Lapse { class, hint, .. } = slot.lapse;
+        self.blame(slot, class, hint, out);
         self.close_attempt(slot);
-        slot.first_hint = slot.first_hint.or(lapse.hint);
-        slot.lapse = lapse;
-        if self.rules.policy.matrix.row(lapse.class).retry == RetryRule::No {
+        slot.first_hint = slot.first_hint.or(hint);
+        if self.rules.policy.matrix.row(class).retry == RetryRule::No {
             let failed = slot.flight.target;
             self.tallies.of(slot).exclude(failed);
         }
-        self.over(slot, out);
+        match slot.rival {
+            None => self.recover_now(slot, out),
+            Some(_) => self.over_beside(slot, out),
+        }
+    }
+
+    /// The attempt failed with no more to say than this class, and is over.
+    #[inline(never)]
+    pub(super) fn fail_as(&mut self, slot: &mut Slot, class: FailureClass, out: &mut Vec<Action>) {
+        slot.lapse = Lapse::new(class);
+        self.fail(slot, out);
     }
 
     /// An attempt is over as the slot's lapse says. What another one in flight may still bring is
     /// waited for, unless this is the request's result.
-    #[inline(always)]
     pub(super) fn over(&mut self, slot: &mut Slot, out: &mut Vec<Action>) {
-        match slot.rival {
-            None => self.recover(slot, out),
-            Some(_) => self.over_beside(slot, out),
+        match slot.rival.is_some() {
+            true => self.over_beside(slot, out),
+            false => self.recover(slot, out),
         }
     }
 

@@ -21,9 +21,15 @@ impl Core {
         }
     }
 
-    /// The latest attempt failed as the slot's lapse says: what now?
+    /// The same as [`recover_now`](Core::recover_now), where it is rare.
     #[inline(never)]
     pub(super) fn recover(&mut self, slot: &mut Slot, out: &mut Vec<Action>) {
+        self.recover_now(slot, out);
+    }
+
+    /// The latest attempt failed as the slot's lapse says: what now?
+    #[inline(always)]
+    pub(super) fn recover_now(&mut self, slot: &mut Slot, out: &mut Vec<Action>) {
         if self.must_reconcile(slot) {
             return self.reconcile(slot, out);
         }

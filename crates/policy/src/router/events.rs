@@ -144,8 +144,7 @@ impl Core {
         self.took_at_least(slot);
         self.charge(slot, *usage);
         if answer == Answer::Invalid {
-            let lapse = Lapse::new(FailureClass::ContractFailure);
-            return self.fail(slot, lapse, out);
+            return self.fail_as(slot, FailureClass::ContractFailure, out);
         }
         let Slot { flight, request, .. } = slot;
         let (target, tenant) = (flight.target, request.tenant);
@@ -199,9 +198,9 @@ impl Core {
             FailureClass::PartialStream => FailureClass::Transport,
             class => class,
         };
-        let lapse =
+        slot.lapse =
             Lapse { status: failure.status, hint: failure.retry_after, ..Lapse::new(class) };
-        self.fail(slot, lapse, out);
+        self.fail(slot, out);
     }
 
     #[inline(never)]
@@ -308,7 +307,7 @@ impl Core {
         };
         self.abort(slot, Some(class), out);
         self.took_at_least(slot);
-        self.fail(slot, Lapse::new(class), out);
+        self.fail_as(slot, class, out);
     }
 
     /// The request's deadline passed while an attempt was in flight.
