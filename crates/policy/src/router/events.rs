@@ -2,8 +2,8 @@
 
 use alloc::vec::Vec;
 
+use super::Core;
 use super::results::{due, in_flight_due};
-use super::{Core, grow};
 use crate::Instant;
 use crate::choose::first_of_equals;
 use crate::config::{FirstToken, Streaming};
@@ -21,20 +21,23 @@ impl Core {
         request: &Request,
         out: &mut Vec<Action>,
     ) {
-        let class = self.rules.classes.get(usize::from(request.class.0));
-        let class = class.expect("a request names a route class of the topology");
+        assert!(
+            usize::from(request.class.0) < self.rules.classes.len(),
+            "a request names a route class of the topology"
+        );
         assert!(
             usize::from(request.tenant.0) < self.rules.tenants,
             "a request names a tenant of the topology"
         );
-        let Core { known, tallies, free, .. } = self;
-        let number = free.pop().unwrap_or_else(|| grow(slots, tallies, free));
+        let number = self.take_slot(slots);
+        let Core { rules, known, tallies, .. } = self;
+        let class = &rules.classes[usize::from(request.class.0)];
         let slot = slots.open(number, request, class, known.now);
         if class.looks_up && request.tries.resent() {
             return self.look_up(slot, out);
         }
-        match first_of_equals(&self.rules, class, &mut known.health, slot, known.now) {
-            Some(target) => known.send_first(&self.rules, class, tallies, slot, target, out),
+        match first_of_equals(rules, class, &mut known.health, slot, known.now) {
+            Some(target) => known.send_first(rules, class, tallies, slot, target, out),
             None => self.search_first(slot, out),
         }
     }

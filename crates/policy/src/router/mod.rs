@@ -4,25 +4,25 @@
 mod attempt;
 mod decide;
 mod events;
+mod inner;
 mod learn;
 mod look_up;
 mod reconcile;
 mod results;
+mod send;
 
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::hash::{Hash, Hasher};
 
+pub(crate) use self::inner::Core;
 pub(crate) use self::learn::report;
 use crate::Instant;
 use crate::breaker::BreakerScope;
 use crate::check;
 use crate::config::{Policy, Problem};
 use crate::event::{Action, AttemptRef, Event, RequestRef};
-use crate::known::Known;
 use crate::rules::Rules;
-use crate::slots::{Slot, Slots};
-use crate::tally::Tallies;
+use crate::slots::Slots;
 use crate::target::Topology;
 
 /// Decides where requests go, and what follows when an attempt fails.
@@ -66,18 +66,6 @@ pub struct Router {
     slots: Slots,
 }
 
-/// A router without its requests.
-#[derive(Debug)]
-pub(crate) struct Core {
-    pub(crate) rules: Rules,
-    pub(crate) known: Known,
-    /// Whether anybody must hear when a recovery is over.
-    follows_recoveries: bool,
-    /// Slots that hold no request; the last is taken first.
-    free: Vec<u32>,
-    tallies: Tallies,
-}
-
 impl Router {
     /// A router for this policy over these targets.
     ///
@@ -90,17 +78,7 @@ impl Router {
         if !problems.is_empty() {
             return Err(problems);
         }
-        let rules = Rules::new(policy, topology);
-        let known = Known::new(&rules);
-        let Rules { policy, topology, .. } = &rules;
-        let groups = topology.classes.iter().map(|class| class.groups.len()).max().unwrap_or(0);
-        let core = Core {
-            follows_recoveries: known.budgets.hear_of_ends() || policy.replicas.shares(),
-            free: Vec::new(),
-            tallies: Tallies::new(topology.targets.len(), groups),
-            known,
-            rules,
-        };
+        let core = Core::new(Rules::new(policy, topology));
         Ok(Router { core, slots: Slots::default() })
     }
 
@@ -234,7 +212,7 @@ impl Router {
 
     /// Requests that have not ended.
     pub fn open_requests(&self) -> usize {
-        self.slots.len() - self.core.free.len()
+        self.slots.len() - self.core.free_slots()
     }
 
     /// Probe permits of half-open breakers that attempts in flight hold.
@@ -271,32 +249,9 @@ impl Router {
     /// As new, but without allocating. Handles given out before must not be used again: they would
     /// name other requests.
     pub fn reset(&mut self) {
-        self.core.known.reset();
         self.slots.reset();
-        // The lowest is taken first, as it is when slots are made.
-        self.core.free.clear();
-        self.core.free.extend((0..self.slots.len() as u32).rev());
-        self.core.known.facts.as_mut().map(Vec::clear);
+        self.core.reset(self.slots.len());
     }
-}
-
-impl Core {
-    /// The request is closed, and its slot free.
-    #[inline(always)]
-    fn close(&mut self, slot: &mut Slot) {
-        self.free.push(slot.handle.slot);
-        slot.free();
-    }
-}
-
-/// One more slot; allocates, as more requests are open than ever before.
-#[cold]
-fn grow(slots: &mut Slots, tallies: &mut Tallies, free: &mut Vec<u32>) -> u32 {
-    let number = slots.grow();
-    tallies.grow();
-    // Room to free every slot, so that closing never allocates.
-    free.reserve(slots.len());
-    number
 }
 
 impl Clone for Router {
@@ -307,28 +262,5 @@ impl Clone for Router {
     fn clone_from(&mut self, source: &Router) {
         self.core.clone_from(&source.core);
         self.slots.clone_from(&source.slots);
-    }
-}
-
-impl Clone for Core {
-    fn clone(&self) -> Core {
-        Core {
-            rules: self.rules.clone(),
-            known: self.known.clone(),
-            follows_recoveries: self.follows_recoveries,
-            free: self.free.clone(),
-            tallies: self.tallies.clone(),
-        }
-    }
-
-    /// Of a copy of the same router only what has happened is copied: what nothing changes is the same.
-    fn clone_from(&mut self, source: &Core) {
-        if !Arc::ptr_eq(&self.rules.classes, &source.rules.classes) {
-            *self = source.clone();
-            return;
-        }
-        self.known.copy(&source.known);
-        self.free.clone_from(&source.free);
-        self.tallies.clone_from(&source.tallies);
     }
 }
