@@ -31,7 +31,9 @@ impl Core {
         let Lapse { class, hint, .. } = slot.lapse;
         self.blame(slot, class, hint, out);
         self.close_attempt(slot);
-        slot.first_hint = slot.first_hint.or(hint);
+        if let Some(hint) = hint {
+            slot.first_hint.get_or_insert(hint);
+        }
         if self.rules.policy.matrix.row(class).retry == RetryRule::No {
             let failed = slot.flight.target;
             self.tallies.of(slot).exclude(failed);
