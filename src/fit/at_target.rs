@@ -253,7 +253,8 @@ impl AtTarget {
         if let Some(headers) = attempt.headers_us {
             block.headers.add(headers - attempt.sent_us);
         }
-        if complete
+        // Of answers that were cut, too, where it is told how far they came: were they left out, the slow ones would be.
+        if (complete || is_cut_coming(attempt))
             && attempt.output > 1
             && let Some(first) = attempt.first_us.filter(|&first| first < attempt.ended_us)
         {

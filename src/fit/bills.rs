@@ -68,7 +68,7 @@ impl Bills {
     pub(super) fn settled(&self) -> (Moments<3>, Vec<Bill>) {
         let absurd = self.absurd();
         let mut sums = Moments::default();
-        for (_, cell) in &self.0 {
+        for cell in self.0.values() {
             match cell.bills.iter().any(|bill| absurd.contains(bill)) {
                 false => sums.merge(&cell.sums, 1),
                 true => {
