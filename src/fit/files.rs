@@ -22,7 +22,7 @@ impl Fit {
 
     /// All files of the fit.
     pub fn files<'a>(&self, evidence: &'a Evidence) -> Vec<FittedFile<'a>> {
-        let scenario = FittedFile::new(self.scenario_path(), self.scenario());
+        let scenario = FittedFile::new(self.scenario_path(), self.scenario(evidence));
         let card = |target: &TargetFit| {
             FittedFile::new(card_path(&target.name), self.card(target, evidence))
         };
@@ -40,7 +40,7 @@ impl Fit {
             .collect()
     }
 
-    fn scenario(&self) -> String {
+    fn scenario(&self, evidence: &Evidence) -> String {
         let mut out = String::new();
         let mut line = |text: String| writeln!(out, "{text}").expect("a string takes all");
         line(format!(
@@ -80,7 +80,7 @@ impl Fit {
         line(format!("interval: {}", us(self.interval_us)));
         line("classes:".into());
         for class in &self.classes {
-            self.class(class, &mut line);
+            self.class(class, evidence, &mut line);
         }
         line("targets:".into());
         for target in &self.targets {
@@ -111,7 +111,7 @@ impl Fit {
         out
     }
 
-    fn class(&self, class: &ClassFit, line: &mut impl FnMut(String)) {
+    fn class(&self, class: &ClassFit, evidence: &Evidence, line: &mut impl FnMut(String)) {
         let roles = &class.roles;
         line(format!("  {}:", scalar(&class.name)));
         roles.deadlines.lines().into_iter().for_each(&mut *line);
@@ -149,9 +149,16 @@ impl Fit {
         line(format!("          file: {}", quoted(&trace_path(&class.name))));
         line("          absolute: true".into());
         line("          layout: {columns: {time: at_us, time_unit: us, input_tokens: input_tokens, output_tokens: output_tokens}}".into());
-        if let Some((most, name)) = self.max_output() {
-            line(format!("      tokens: {{max_output: {most}}} # as the limit of {name} charges"));
-        }
+        line(match self.max_output() {
+            Some((most, name)) => {
+                format!("      tokens: {{max_output: {most}}} # as the limit of {name} charges")
+            }
+            None => {
+                let asks = evidence.classes[class.position].asks.with_tokens();
+                let most = allowed(asks.map(|(ask, _)| ask.output).max().unwrap_or(1));
+                format!("      tokens: {{max_output: {most}}} # assumed: above the longest answer")
+            }
+        });
         line(format!("      streamed: {}", self.streamed(class)));
         if roles.refused > 0 {
             let share = roles.refused as f64 / roles.requests.max(1) as f64;
@@ -265,6 +272,11 @@ fn card_path(target: &str) -> String {
 
 fn trace_path(class: &str) -> String {
     format!("traffic/{class}.csv")
+}
+
+/// What callers are taken to allow to be answered, where nobody says: a power of two above the longest answer.
+pub(crate) fn allowed(longest: u32) -> u32 {
+    longest.clamp(256, 1 << 20).next_power_of_two()
 }
 
 /// A time with its unit.

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
+use crate::fit::files::allowed;
 use crate::input::{InputError, SourceFile};
 use crate::library::{Kind, find};
 use crate::profile::Profile;
@@ -90,7 +91,7 @@ impl Traffic {
                 profile.minutes.iter().filter_map(|minute| minute.output.last().copied()).max()
             }
         };
-        Some(longest.unwrap_or(1).clamp(256, 1 << 20).next_power_of_two())
+        Some(allowed(longest.unwrap_or(1)))
     }
 
     /// Refuses more requests than fit, when it is repeated for so long.
