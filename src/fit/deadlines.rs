@@ -67,6 +67,8 @@ pub(super) struct Times {
     /// What the log says of the deadline, and whether answers went on beyond it: then it is one for the
     /// first output.
     stated: Option<u64>,
+    /// The same where it says which is which: on the first output, and on the whole.
+    told: [Option<u64>; 2],
     answered_after: bool,
     /// To the first output.
     first_output: Cells,
@@ -91,6 +93,9 @@ impl Times {
         if let Some(deadline) = request.deadline_us {
             self.stated = self.stated.max(Some(deadline));
             self.answered_after |= request.end == End::Answered && took > deadline + 1_000;
+        }
+        for (told, limit) in self.told.iter_mut().zip(request.limits_us) {
+            *told = (*told).max(limit);
         }
         let outputs = request.attempts.iter().filter_map(|attempt| attempt.first_us);
         let first = outputs.min();
@@ -120,7 +125,12 @@ impl Times {
 
     /// The limits that these times show.
     pub(super) fn deadlines(&self) -> Deadlines {
-        let stated = self.stated.map(|us| Limit { us, given_up: None });
+        let said = |us: Option<u64>| us.map(|us| Limit { us, given_up: None });
+        if self.told != [None; 2] {
+            let [first_output, total] = self.told.map(said);
+            return Deadlines { first_output, total };
+        }
+        let stated = said(self.stated);
         let total = pile(&self.given_up, &self.ended);
         let mut spoken_by = self.first_output.clone();
         spoken_by.merge(&self.silent, 1);

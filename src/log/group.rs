@@ -251,6 +251,7 @@ impl Grouper {
                 arrived_us: u64::MAX,
                 closed_us: 0,
                 deadline_us,
+                limits_us: row.limits_us,
                 measured: row.measured.unwrap_or(true),
                 end: End::Failed,
                 tries: None,

@@ -117,6 +117,7 @@ fn ours<C: Cells>(read: &Reader<'_, C>, columns: &Columns) -> Result<Row, Unusab
     row.substituted = read.cells.cell("recovery").is_some_and(|kind| kind == "substitution");
     row.hint_before_us = read.span("retry_after_s")?;
     row.remaining_us = read.span("remaining_s")?;
+    row.limits_us = [read.span("first_output_within_s")?, read.span("ends_within_s")?];
     row.phase = match read.cells.cell("phase").as_deref() {
         Some("before_headers") => Some(Phase::BeforeHeaders),
         Some("before_output") => Some(Phase::BeforeOutput),

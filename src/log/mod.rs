@@ -126,6 +126,8 @@ pub struct Request {
     pub closed_us: u64,
     /// From its arrival to the time it had to be answered by, where the log shows it.
     pub deadline_us: Option<u64>,
+    /// From its arrival to when its first output, and its end, were needed, where the log tells them apart.
+    pub limits_us: [Option<u64>; 2],
     /// Whether the log counts it.
     pub measured: bool,
     /// How it ended.

@@ -44,6 +44,7 @@ pub(super) struct Row {
     /// The hint that was waited for before this attempt: that of the one before.
     pub(super) hint_before_us: Option<u64>,
     pub(super) remaining_us: Option<u64>,
+    pub(super) limits_us: [Option<u64>; 2],
     pub(super) input: Option<u32>,
     pub(super) cached: Option<u32>,
     pub(super) output: Option<u32>,

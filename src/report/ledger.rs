@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
 
+use windtunnel_policy::Duration;
 use windtunnel_policy::config::RecoveryAction;
 use windtunnel_policy::event::Decision;
 use windtunnel_policy::outcome::{Execution, FailureClass, Phase};
@@ -83,6 +84,9 @@ pub const LEDGER_TOOL_COLUMNS: [&str; 2] = ["request_record", "request_advice"];
 /// A column after those, where streams of some target begin with a chunk without content.
 pub const LEDGER_CHUNK_COLUMNS: [&str; 1] = ["first_chunk_s"];
 
+/// Columns after those, where a class has a limit on the first output: by when its answers must begin and end.
+pub const LEDGER_DEADLINE_COLUMNS: [&str; 2] = ["first_output_within_s", "ends_within_s"];
+
 /// Writes the ledger of an experiment, run after run, in the order of worlds and policies.
 pub struct Ledger<W> {
     format: RowFormat,
@@ -93,6 +97,8 @@ pub struct Ledger<W> {
     discloses: bool,
     tooled: bool,
     chunked: bool,
+    /// By class, where some class has a limit on the first output.
+    limits: Option<Vec<[Duration; 2]>>,
     columns: Vec<&'static str>,
     layered: bool,
     turns: Turns<W>,
@@ -140,6 +146,10 @@ impl<W: Write + Send> Ledger<W> {
         if chunked {
             columns.extend(LEDGER_CHUNK_COLUMNS);
         }
+        let limits = limits(scenario);
+        if limits.is_some() {
+            columns.extend(LEDGER_DEADLINE_COLUMNS);
+        }
         out.write_all(format.header(&columns).as_bytes())?;
         let facts = scenario.topology.targets.iter().map(|target| &target.contract);
         let places = scenario.targets.iter().zip(facts).map(|(target, contract)| Place {
@@ -159,6 +169,7 @@ impl<W: Write + Send> Ledger<W> {
             discloses: scenario.discloses(),
             tooled,
             chunked,
+            limits,
             columns,
             layered,
             turns: Turns::new(out, folder),
@@ -187,6 +198,7 @@ impl<W: Write + Send> Recorder for Ledger<W> {
             discloses: self.discloses,
             tooled: self.tooled,
             chunked: self.chunked,
+            limits: self.limits.clone(),
             layered: self.layered,
             open: BTreeMap::new(),
             resent: BTreeMap::new(),
@@ -212,6 +224,7 @@ pub struct LedgerSink {
     discloses: bool,
     tooled: bool,
     chunked: bool,
+    limits: Option<Vec<[Duration; 2]>>,
     layered: bool,
     /// Attempts of requests not closed yet, by request.
     open: BTreeMap<u64, Vec<AttemptRow>>,
@@ -318,8 +331,22 @@ impl LedgerSink {
             let first = attempt.and_then(|(row, _)| row.first_chunk);
             lines.optional_seconds(first.map(|at| at.as_micros()));
         }
+        if let Some(limits) = &self.limits {
+            for limit in limits[usize::from(request.class)] {
+                let limit = Some(limit).filter(|limit| *limit != Duration::MAX);
+                lines.optional_seconds(limit.map(|limit| limit.as_micros()));
+            }
+        }
         lines.end();
     }
+}
+
+/// The limits of each class on the first output and on the end, where any has one on the first output.
+fn limits(scenario: &Scenario) -> Option<Vec<[Duration; 2]>> {
+    let classes = scenario.topology.classes.iter();
+    let limits: Vec<[Duration; 2]> =
+        classes.map(|class| [class.deadline_first_output, class.deadline_total]).collect();
+    limits.iter().any(|[first, _]| *first != Duration::MAX).then_some(limits)
 }
 
 /// Positions of the columns of an attempt; where there is none, its request has arrived all the same.

@@ -32,8 +32,8 @@ pub(crate) use format::{amount, change, difference, figure};
 pub(crate) use grid::Grid;
 pub use latencies::{Cells, Latencies, LatencySink, Striking};
 pub use ledger::{
-    LEDGER_CHUNK_COLUMNS, LEDGER_COLUMNS, LEDGER_DISCLOSURE_COLUMNS, LEDGER_LAYER_COLUMNS,
-    LEDGER_TENANT_COLUMNS, LEDGER_TOOL_COLUMNS, Ledger, LedgerSink,
+    LEDGER_CHUNK_COLUMNS, LEDGER_COLUMNS, LEDGER_DEADLINE_COLUMNS, LEDGER_DISCLOSURE_COLUMNS,
+    LEDGER_LAYER_COLUMNS, LEDGER_TENANT_COLUMNS, LEDGER_TOOL_COLUMNS, Ledger, LedgerSink,
 };
 pub use lines::RowFormat;
 pub(crate) use notes::short_hash;

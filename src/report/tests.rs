@@ -159,6 +159,7 @@ fn the_columns_are_documented() {
         .chain(&LEDGER_DISCLOSURE_COLUMNS)
         .chain(&LEDGER_TOOL_COLUMNS)
         .chain(&LEDGER_CHUNK_COLUMNS)
+        .chain(&LEDGER_DEADLINE_COLUMNS)
         .chain(&TIMELINE_COLUMNS)
     {
         assert!(documented.contains(&format!("`{column}`")), "{column} is not in docs/output.md");
