@@ -251,8 +251,8 @@ fn a_count_of_attempts_tells_how_many_failed() {
     assert_eq!(fit.attempts, 150);
     let text = fit.text(&read(&text, Format::Envoy).0);
     assert!(text.contains("40 of 100 failed (40.00 %)"), "{text}");
-    // Fifty tries came after a failure, of which ten failed again.
-    assert!(text.contains("10 of 50 second tries failed again"), "{text}");
+    // Forty had a second try, of which ten failed again.
+    assert!(text.contains("10 of 40 second tries failed again"), "{text}");
 }
 
 /// LiteLLM that logs every attempt is told from one that logs the last.
