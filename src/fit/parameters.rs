@@ -13,7 +13,7 @@ use super::evidence::MINUTE_US;
 use super::hidden::Stretch;
 use super::phases::{Counts, InPhase, Phases, pooled};
 use super::regression::Moments;
-use super::slower::{self, Slowed};
+use super::slower::{self, GivenUp, Slowed};
 use super::stick::{self, StickFit};
 use super::survival::{self, Survival};
 use super::weather::{self, Clock};
@@ -32,8 +32,7 @@ pub(super) struct Parameters {
     pub(super) ordinary: Vec<bool>,
     /// By phase: how many times as long it took to the first output; 1 where that is not clear.
     pub(super) slower: Vec<f64>,
-    /// First tries that were given up, and those of them that were merely slow.
-    pub(super) slow: [f64; 2],
+    pub(super) unanswered: GivenUp,
     pub(super) samples: Samples,
 }
 
@@ -86,7 +85,7 @@ pub(super) fn estimate(
 ) -> Parameters {
     let speed = given.speed;
     let slowed = slower::by_phase(target, phases, counts, given.slow);
-    let slow = slower::merely_slow(target, counts, &slowed);
+    let unanswered = GivenUp::of(target, counts, &slowed);
     let (counts, hidden) = &answered_in_the_end(target, phases, counts, hidden, &slowed);
     let slower: Vec<f64> = slowed.iter().map(|slowed| slowed.times).collect();
     let at_speed = |block: u64| slower[phases.of_block(target, block)] == 1.0;
@@ -176,7 +175,7 @@ pub(super) fn estimate(
         first,
         ordinary,
         slower,
-        slow,
+        unanswered,
         samples,
     }
 }

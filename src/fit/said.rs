@@ -7,6 +7,7 @@ use super::files::{stamp, us};
 use super::limits::Limits;
 use super::phases::Phase;
 use super::price::{Told, WELL_EXPLAINED};
+use super::slower::GivenUp;
 use super::{Fit, TargetFit};
 use crate::log::{AfterAnswer, Read, Shows, UnusableRows};
 
@@ -14,6 +15,8 @@ use crate::log::{AfterAnswer, Read, Shows, UnusableRows};
 const MOST_TOLD: usize = 12;
 /// A target that is hidden for this part of the log is told before the answer.
 const HIDDEN_LONG: f64 = 0.02;
+/// Attempts of which nobody saw whether they would have been answered, as a part of the log: a breaker spares most.
+const MANY_UNTOLD: f64 = 0.005;
 /// Where this part of a log's rows cannot be used, what the others show is said to be of the others alone.
 const MANY_MISSED: f64 = 0.05;
 
@@ -71,6 +74,21 @@ impl Fit {
     pub fn recovered_are_missing(&self) -> bool {
         let by_request = self.shows == Shows::LastAttempt;
         by_request && self.counters.is_none() && !self.tells_tries
+    }
+
+    /// Where so much was given up while hardly anything came in time that the answer rests on what nobody saw; as
+    /// many sentences as targets. They concern policies that wait longer.
+    pub fn given_up_untold(&self) -> Vec<String> {
+        let of = |target: &TargetFit| {
+            let untold = target.parameters.unanswered.untold;
+            (untold >= MANY_UNTOLD * self.attempts as f64).then(|| {
+                format!(
+                    "{untold:.0} attempts at `{}` were given up while hardly anything came in time, and nobody saw whether it would have come later: half of it is taken for slow, and of a policy that waits longer believe no more than the interval",
+                    target.name
+                )
+            })
+        };
+        self.targets.iter().filter_map(of).collect()
     }
 
     /// What the log cannot tell, and what was taken instead; one sentence each.
@@ -166,13 +184,19 @@ impl Fit {
                         "{cut} of them were cut by the product's deadline, and are taken to have come later, as the times that were seen go on; "
                     ),
                 },
-                match parameters.slow {
+                match parameters.unanswered {
                     _ if samples.cut_short == samples.given_up => "none failed".into(),
-                    [_, slow] if slow < 0.5 => "what failed is taken as never answered".into(),
-                    [all, slow] => format!(
-                        "of {all:.0} first tries among them, {slow:.0} are as many as times that had become longer explain and are taken for slow (half of them where nothing came in time; refits take anything from none to all), the others as never answered"
+                    GivenUp { slow, .. } if slow < 0.5 => "what failed is taken as never answered".into(),
+                    GivenUp { all, slow, .. } => format!(
+                        "of {all:.0} first tries, {slow:.0} are as many as times that had become longer explain and are taken for slow, the others as never answered"
                     ),
                 }
+            ));
+        }
+        if parameters.unanswered.untold > 0.0 {
+            said.push(format!(
+                "{name}: {:.0} first tries were given up while hardly anything came in time: whether it would have come later is not identified; half of it is taken for slow, and refits take anything from none to all",
+                parameters.unanswered.untold
             ));
         }
         if let Some(lender) = target.lender {

@@ -93,14 +93,30 @@ pub(super) fn by_phase(
     counts.phases.iter().zip(limits).map(of).collect()
 }
 
-/// How many first tries were given up, and how many of them were merely slow.
-pub(super) fn merely_slow(target: &AtTarget, counts: &Counts, slowed: &[Slowed]) -> [f64; 2] {
-    let of = |(phase, slowed): (&InPhase, &Slowed)| {
-        let given_up = given_up(phase, &target.kinds);
-        [given_up, given_up * slowed.merely_slow]
-    };
-    let parts = counts.phases.iter().zip(slowed).map(of);
-    parts.fold([0.0; 2], |sum, part| [sum[0] + part[0], sum[1] + part[1]])
+/// First tries that were given up.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(super) struct GivenUp {
+    pub(super) all: f64,
+    /// Those of them that are taken for merely slow.
+    pub(super) slow: f64,
+    /// Those of phases in which hardly anything came in time.
+    pub(super) untold: f64,
+}
+
+impl GivenUp {
+    /// In all phases together.
+    pub(super) fn of(target: &AtTarget, counts: &Counts, slowed: &[Slowed]) -> GivenUp {
+        let mut sums = GivenUp::default();
+        for (phase, slowed) in counts.phases.iter().zip(slowed) {
+            let given_up = given_up(phase, &target.kinds);
+            sums.all += given_up;
+            sums.slow += given_up * slowed.merely_slow;
+            if phase.times[0] < LEAST_SEEN && given_up >= LEAST_SEEN {
+                sums.untold += given_up;
+            }
+        }
+        sums
+    }
 }
 
 fn variance(phase: &InPhase) -> f64 {

@@ -1,5 +1,8 @@
 //! What to know before the answer is read: where the log shows too little for the sizes in it.
 
+use windtunnel_policy::Duration;
+use windtunnel_policy::config::Policy;
+
 use super::Question;
 use super::unseen::{nowhere_else, unseen};
 
@@ -20,5 +23,16 @@ pub(super) fn doubts(question: &Question<'_>) -> Vec<String> {
     let missing = fit.recovered_are_missing().then(|| {
         "failures that a retry or another target recovered are not in the log: what a policy gains or loses by recovering more or less is not told, and level policies need not be level (`--counters` takes counts of them)".to_owned()
     });
-    alone.into_iter().chain(brought_in).chain(missing).chain(fit.hardly_asked()).collect()
+    let waits = |policy: &Policy| {
+        let Policy { timeouts, .. } = policy;
+        let longest = Duration::MAX;
+        timeouts.first_token.unwrap_or(longest).min(timeouts.attempt.unwrap_or(longest))
+    };
+    let (first, others) = question.policies.split_first().expect("one was in force");
+    let waits_longer = others.iter().any(|policy| waits(policy) > waits(first));
+    let given_up = if waits_longer { fit.given_up_untold() } else { Vec::new() };
+    let mut doubts: Vec<String> = alone.into_iter().chain(brought_in).chain(missing).collect();
+    doubts.extend(given_up);
+    doubts.extend(fit.hardly_asked());
+    doubts
 }
