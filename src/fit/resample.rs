@@ -40,6 +40,9 @@ impl Fit {
     /// How far failures stick where no second try tells may be anything from not at all to always.
     pub fn refit(&self, evidence: &Evidence, seed: u64, number: u64) -> Refit {
         let [sticks, slow] = anywhere(seed, number);
+        // A target is slow or silent more often than half of each.
+        let half = libm::sin(slow * std::f64::consts::FRAC_PI_2);
+        let slow = half * half;
         let one = |fit: &TargetFit| {
             let owner = NameHash::of(&fit.name).under(&number.to_string());
             let mut draws = stream(seed, Purpose::Refit, owner);
