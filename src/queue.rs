@@ -175,29 +175,30 @@ impl<T: Copy, K: Copy + Ord> EventQueue<T, K> {
     #[inline]
     fn sift_down(&mut self, event: (K, T)) {
         let heap = self.heap.as_mut_slice();
-        let mut hole = 0;
-        loop {
-            let first = hole * ARITY + 1;
-            let least = match heap.get(first..) {
-                Some([a, b, c, d, ..]) => {
-                    // A tournament of index sums compiles without branches.
-                    let left = usize::from(b.0 < a.0);
-                    let right = 2 + usize::from(d.0 < c.0);
-                    let pair = [left, right];
-                    let siblings = [a, b, c, d];
-                    pair[usize::from(siblings[right].0 < siblings[left].0)]
-                }
-                Some(rest) if !rest.is_empty() => {
-                    (1..rest.len()).fold(0, |m, i| if rest[i].0 < rest[m].0 { i } else { m })
-                }
-                _ => break,
-            };
-            heap[hole] = heap[first + least];
+        let (mut hole, mut first) = (0, 1);
+        while let Some(children) = heap.get(first..).and_then(|rest| rest.first_chunk()) {
+            let (least, child) = least_of_four(children);
+            heap[hole] = child;
             hole = first + least;
+            first = hole * ARITY + 1;
+        }
+        // At the bottom there may be fewer than four.
+        if let Some(child) = (first..heap.len()).min_by_key(|&child| heap[child].0) {
+            heap[hole] = heap[child];
+            hole = child;
         }
         heap[hole] = event;
         self.sift_up(hole);
     }
+}
+
+/// The first of four events, and which it is: a tournament of sums of comparisons, without branches.
+#[inline(always)]
+fn least_of_four<T: Copy, K: Copy + Ord>(events: &[(K, T); ARITY]) -> (usize, (K, T)) {
+    let left = usize::from(events[1].0 < events[0].0);
+    let right = 2 | usize::from(events[3].0 < events[2].0);
+    let least = if events[right].0 < events[left].0 { right } else { left };
+    (least, events[least])
 }
 
 #[cfg(test)]

@@ -13,6 +13,8 @@ use crate::queue::{EventKey, EventQueue, Heads, Rank};
 pub(super) struct Agenda {
     milestones: Heads,
     failures: EventQueue<FleetRef>,
+    /// The first of both.
+    next: EventKey,
 }
 
 /// What is due.
@@ -26,35 +28,47 @@ pub(super) enum Due {
 
 impl Agenda {
     pub(super) fn new(targets: usize) -> Agenda {
-        Agenda { milestones: Heads::new(targets), failures: EventQueue::with_capacity(0) }
+        Agenda {
+            milestones: Heads::new(targets),
+            failures: EventQueue::with_capacity(0),
+            next: EventKey::NEVER,
+        }
     }
 
     pub(super) fn clear(&mut self) {
         self.milestones.clear();
         self.failures.clear();
+        self.next = EventKey::NEVER;
     }
 
     /// When something is due next; [`EventKey::NEVER`] where nothing is.
     #[inline]
     pub(super) fn next(&self) -> EventKey {
-        self.milestones.first().0.min(self.next_failure())
+        self.next
     }
 
     /// Takes what is due next, which there is; a milestone stays until its target sets another.
     #[inline]
     pub(super) fn take(&mut self) -> Due {
         let (milestone, target) = self.milestones.first();
-        if milestone <= self.next_failure() {
-            return Due::Milestone(target);
+        match milestone == self.next {
+            true => Due::Milestone(target),
+            false => Due::Failure(self.take_failure()),
         }
+    }
+
+    #[inline(never)]
+    fn take_failure(&mut self) -> FleetRef {
         let (_, handle) = self.failures.pop().expect("something is due");
-        Due::Failure(handle)
+        self.next = self.milestones.first().0.min(self.next_failure());
+        handle
     }
 
     /// The next milestone of `target`; [`EventKey::NEVER`] where it has none.
     #[inline]
     pub(super) fn set_milestone(&mut self, target: usize, key: EventKey) {
         self.milestones.set(target, key);
+        self.next = self.milestones.first().0.min(self.next_failure());
     }
 
     /// `attempt` fails at `at`.
@@ -62,6 +76,7 @@ impl Agenda {
     pub(super) fn add_failure(&mut self, at: Instant, handle: FleetRef, attempt: &Attempt) {
         let key = EventKey::new(at, Rank::Completion, attempt.id, attempt.attempt.number);
         self.failures.push(key, handle);
+        self.next = self.next.min(key);
     }
 
     fn next_failure(&self) -> EventKey {

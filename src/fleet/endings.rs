@@ -5,6 +5,7 @@ use windtunnel_policy::outcome::{FailureClass, Phase, Usage};
 
 use super::attempt::{Attempt, Fall, Fate, FleetRef, Stage};
 use super::limit::Limit;
+use super::site::Site;
 use super::{Fleet, Notice, NoticeKind};
 use crate::draw::Purpose;
 use crate::scenario::TargetModel;
@@ -12,35 +13,31 @@ use crate::weather::Edge;
 
 impl Fleet {
     /// Work on an attempt has come to its end.
+    #[inline]
     pub(super) fn end(&mut self, now: Instant, handle: FleetRef) -> Option<Notice> {
-        let attempt = self.attempts.live(handle);
-        let target = usize::from(attempt.target.0);
+        let Fleet { sites, limits, attempts, caches, .. } = self;
+        let attempt = attempts.live(handle);
+        let site = &mut sites[usize::from(attempt.target.0)];
         let usage = attempt.used_after(attempt.plan.end.into());
         if usage.output > 0 {
-            self.caches.keep(now, attempt.target, handle);
+            caches.keep(now, attempt.target, handle);
         }
-        match attempt.plan.fate {
-            Fate::Fails(fall) => self.fail_with(now, handle, &fall),
-            Fate::FallsSilent(_) if !attempt.unseen => {
-                let site = &mut self.sites[target];
-                site.leave();
-                if std::mem::take(&mut attempt.charged) {
-                    settle(now, attempt, &site.model, &mut self.limits, usage);
-                }
-                attempt.stage = Stage::Silent;
-                None
-            }
-            Fate::FallsSilent(_) => {
-                self.close(now, handle, usage);
-                None
-            }
+        let notice = match attempt.plan.fate {
             Fate::Answers(verdict) => {
-                let kind = NoticeKind::ended(usage, verdict, &self.sites[target].model.price);
-                let notice = attempt.notice(handle, kind);
-                self.close(now, handle, usage);
-                notice
+                attempt.notice(NoticeKind::ended(usage, verdict, &site.model.price))
             }
-        }
+            Fate::Fails(fall) => return self.fail_with(now, handle, &fall),
+            Fate::FallsSilent(_) if attempt.unseen => None,
+            Fate::FallsSilent(_) => {
+                release(now, attempt, site, limits, usage);
+                attempt.charged = false;
+                attempt.stage = Stage::Silent;
+                return None;
+            }
+        };
+        release(now, attempt, site, limits, usage);
+        attempts.remove(handle);
+        notice
     }
 
     /// An attempt that no work was done on fails as planned, unless it was given up.
@@ -54,7 +51,7 @@ impl Fleet {
         let used = Usage::default();
         let failure = fall.with(attempt.billed(fall.billing, used));
         let kind = NoticeKind::failed(failure, &site.model.price);
-        let notice = attempt.notice(handle, kind);
+        let notice = attempt.notice(kind);
         if attempt.charged {
             settle(now, attempt, &site.model, &mut self.limits, used);
         }
@@ -62,13 +59,14 @@ impl Fleet {
         notice
     }
 
+    #[inline(never)]
     fn fail_with(&mut self, now: Instant, handle: FleetRef, fall: &Fall) -> Option<Notice> {
         let attempt = self.attempts.live(handle);
         let site = &self.sites[usize::from(attempt.target.0)];
         let used = attempt.used(now, &site.clock);
         let failure = fall.with(attempt.billed(fall.billing, used));
         let kind = NoticeKind::failed(failure, &site.model.price);
-        let notice = attempt.notice(handle, kind);
+        let notice = attempt.notice(kind);
         self.close(now, handle, used);
         notice
     }
@@ -112,23 +110,30 @@ impl Fleet {
 
     /// Takes an attempt that used `used` out of the fleet: its slot or place in the queue comes
     /// back and its limits are settled. The caller then has [`Site::changed`] do the rest.
-    #[inline]
     pub(super) fn close(&mut self, now: Instant, handle: FleetRef, used: Usage) {
         let attempt = self.attempts.live(handle);
         let site = &mut self.sites[usize::from(attempt.target.0)];
-        if attempt.charged {
-            settle(now, attempt, &site.model, &mut self.limits, used);
-        }
-        match attempt.stage {
-            Stage::Queued => site.queued -= 1,
-            stage if stage.in_work() => site.leave(),
-            _ => {}
-        }
+        release(now, attempt, site, &mut self.limits, used);
         self.attempts.remove(handle);
     }
 }
 
+/// Gives back what an attempt that used `used` holds: its slot or place in the queue, and what its limits
+/// charged too much.
+#[inline(always)]
+fn release(now: Instant, attempt: &Attempt, site: &mut Site, limits: &mut [Limit], used: Usage) {
+    if attempt.charged {
+        settle(now, attempt, &site.model, limits, used);
+    }
+    match attempt.stage {
+        Stage::Queued => site.queued -= 1,
+        stage if stage.in_work() => site.leave(),
+        _ => {}
+    }
+}
+
 /// Settles the limits an attempt was charged.
+#[inline(always)]
 fn settle(
     now: Instant,
     attempt: &Attempt,

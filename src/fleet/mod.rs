@@ -327,25 +327,20 @@ impl Fleet {
         let site = &mut self.sites[target];
         let handle = site.due();
         let attempt = self.attempts.live(handle);
-        let kind = match attempt.stage {
+        let notice = match attempt.stage {
             Stage::ToEnd => {
                 site.done();
                 let notice = self.end(now, handle);
-                self.sites[target].changed(now, &mut self.attempts, &mut self.agenda);
-                return notice;
+                self.sites[target].fill(now, &mut self.attempts, &mut self.agenda);
+                notice
             }
-            Stage::ToHeaders => Some(NoticeKind::Headers),
-            Stage::ToChunk => Some(NoticeKind::FirstChunk),
-            Stage::ToOutput => Some(NoticeKind::FirstOutput),
-            Stage::ToTool => Some(NoticeKind::CallsTool(attempt.key)),
-            _ => {
-                attempt.silent_since = Some(attempt.last_token(now, &site.clock));
-                None
+            stage => {
+                let notice = attempt.pass(now, stage, &site.clock);
+                site.move_on(attempt, handle);
+                notice
             }
         };
-        attempt.stage = attempt.next_stage();
-        let notice = kind.and_then(|kind| attempt.notice(handle, kind));
-        site.move_on(&self.attempts, handle, &mut self.agenda);
+        self.sites[target].rearm(&self.attempts, &mut self.agenda);
         notice
     }
 }

@@ -2,9 +2,10 @@
 
 use windtunnel_policy::event::AttemptRef;
 use windtunnel_policy::outcome::{Answer, Failure, Usage};
-use windtunnel_policy::{Money, Price};
+use windtunnel_policy::{Instant, Money, Price};
 
-use super::attempt::{Attempt, FleetRef, Verdict};
+use super::attempt::{Attempt, Stage, Verdict};
+use super::clock::WorkClock;
 use crate::draw::Key;
 
 /// Something the gateway gets to see of an attempt.
@@ -12,8 +13,6 @@ use crate::draw::Key;
 pub struct Notice {
     /// The attempt, as the gateway knows it.
     pub attempt: AttemptRef,
-    /// The attempt, as the fleet knows it; no longer valid after the last notice.
-    pub fleet_ref: FleetRef,
     /// What is seen.
     pub kind: NoticeKind,
 }
@@ -88,12 +87,30 @@ impl NoticeKind {
 }
 
 impl Attempt {
+    /// Work on it has come to the end of `stage`, and goes on: what the gateway gets to see of that.
+    #[inline]
+    pub(super) fn pass(&mut self, now: Instant, stage: Stage, clock: &WorkClock) -> Option<Notice> {
+        let kind = match stage {
+            Stage::ToOutput => NoticeKind::FirstOutput,
+            Stage::ToHeaders => NoticeKind::Headers,
+            Stage::ToChunk => NoticeKind::FirstChunk,
+            Stage::ToTool => NoticeKind::CallsTool(self.key),
+            _ => {
+                self.silent_since = Some(self.last_token(now, clock));
+                self.stage = self.next_stage();
+                return None;
+            }
+        };
+        self.stage = self.next_stage();
+        self.notice(kind)
+    }
+
     /// What the gateway gets to see, unless it has given the attempt up.
     #[inline]
-    pub(super) fn notice(&self, fleet_ref: FleetRef, kind: NoticeKind) -> Option<Notice> {
+    pub(super) fn notice(&self, kind: NoticeKind) -> Option<Notice> {
         let outside = matches!(kind, NoticeKind::CallsTool(_));
         if outside || !self.unseen {
-            return Some(Notice { attempt: self.attempt, fleet_ref, kind });
+            return Some(Notice { attempt: self.attempt, kind });
         }
         None
     }

@@ -158,8 +158,14 @@ impl Site {
 
     /// After slots were given back or the weather changed: starts who waits as far as slots
     /// reach, and sets the clock and the next milestone right.
-    #[inline]
     pub(super) fn changed(&mut self, now: Instant, attempts: &mut Slab, agenda: &mut Agenda) {
+        self.fill(now, attempts, agenda);
+        self.rearm(attempts, agenda);
+    }
+
+    /// The same without the next milestone, which the caller sets right.
+    #[inline(always)]
+    pub(super) fn fill(&mut self, now: Instant, attempts: &mut Slab, agenda: &mut Agenda) {
         while self.queued > 0 && self.in_work < self.climate.slots {
             let handle = self.waiting.pop_front().expect("who is counted as waiting waits");
             if is_queued(attempts, handle) {
@@ -168,7 +174,6 @@ impl Site {
             }
         }
         self.keep_pace(now);
-        self.rearm(attempts, agenda);
     }
 
     /// The attempt that the next milestone belongs to, when that has come. The caller moves it on.
@@ -176,22 +181,20 @@ impl Site {
         self.milestones.first().expect("a milestone that is due is noted").1
     }
 
-    /// Notes that the attempt which is due has come to its end. [`Site::changed`] follows.
+    /// Notes that the attempt which is due has come to its end. [`Site::fill`] and [`Site::rearm`] follow.
     pub(super) fn done(&mut self) {
         self.milestones.pop();
     }
 
-    /// Notes the milestone that `attempt`, which is due, comes to next.
+    /// Notes the milestone that `attempt`, which is due, comes to next. [`Site::rearm`] follows.
     #[inline]
-    pub(super) fn move_on(&mut self, attempts: &Slab, handle: FleetRef, agenda: &mut Agenda) {
-        let attempt = attempts.get(handle).expect("who moves on is in work");
+    pub(super) fn move_on(&mut self, attempt: &Attempt, handle: FleetRef) {
         self.milestones.replace_first(WorkKey::next_of(attempt), handle);
-        self.rearm(attempts, agenda);
     }
 
     /// Sets the time of this target's next milestone right.
-    #[inline]
-    fn rearm(&mut self, attempts: &Slab, agenda: &mut Agenda) {
+    #[inline(always)]
+    pub(super) fn rearm(&mut self, attempts: &Slab, agenda: &mut Agenda) {
         let next = match self.next_milestone(attempts) {
             Some(key) => key.event(self.clock.reaches(key.reading())),
             None => EventKey::NEVER,

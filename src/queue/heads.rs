@@ -8,57 +8,48 @@ use super::EventKey;
 /// When each source acts next, and which of them acts first.
 #[derive(Clone, Debug)]
 pub struct Heads {
-    /// Key and source of who wins each node. Node `n` is fought for by the winners of nodes `2n`
-    /// and `2n + 1`; the root is node 1, and the second half are the sources themselves, with
-    /// [`EventKey::NEVER`] where one has nothing to do.
-    winners: Vec<(EventKey, u32)>,
+    /// Key and source of the two that meet in each match. In match `n` meet the winners of matches `2n`
+    /// and `2n + 1`; match 1 is the final, and in the second half the sources themselves meet, with
+    /// [`EventKey::NEVER`] where one has nothing to do. There is no match 0.
+    matches: Vec<[(EventKey, u32); 2]>,
+    first: (EventKey, u32),
 }
 
 impl Heads {
-    /// This many sources, at least one, with nothing to do.
+    /// This many sources with nothing to do.
     pub fn new(sources: usize) -> Heads {
-        // A lone source would be the root itself.
+        // A lone source would meet nobody.
         let leaves = sources.next_power_of_two().max(2);
-        let mut heads = Heads { winners: vec![(EventKey::NEVER, 0); 2 * leaves] };
-        heads.clear();
-        heads
+        let nobody = (EventKey::NEVER, 0);
+        Heads { matches: vec![[nobody; 2]; leaves], first: nobody }
     }
 
-    /// The source that acts first, and when.
+    /// The source that acts first, and when; any of them where none has anything to do.
     #[inline]
     pub fn first(&self) -> (EventKey, usize) {
-        let (key, source) = self.winners[1];
-        (key, source as usize)
+        (self.first.0, self.first.1 as usize)
     }
 
     /// From now on `source` acts next at `key`.
     #[inline]
     pub fn set(&mut self, source: usize, key: EventKey) {
-        let winners = self.winners.as_mut_slice();
-        let mut node = winners.len() / 2 + source;
+        let mut place = self.matches.len() + source;
         let mut winner = (key, source as u32);
-        while node > 1 {
-            winners[node] = winner;
-            let other = winners[node ^ 1];
+        while place > 1 {
+            let two = &mut self.matches[place / 2];
+            two[place % 2] = winner;
+            let other = two[1 - place % 2];
             winner = if other.0 < winner.0 { other } else { winner };
-            node /= 2;
-            if winners[node] == winner {
-                // Further up nothing changes.
-                return;
-            }
+            place /= 2;
         }
-        winners[1] = winner;
+        self.first = winner;
     }
 
     /// Nobody has anything to do.
     pub fn clear(&mut self) {
-        let leaves = self.winners.len() / 2;
-        for source in 0..leaves {
-            self.winners[leaves + source] = (EventKey::NEVER, source as u32);
-        }
-        for node in (1..leaves).rev() {
-            self.winners[node] = self.winners[2 * node];
-        }
+        let nobody = (EventKey::NEVER, 0);
+        self.matches.fill([nobody; 2]);
+        self.first = nobody;
     }
 }
 

@@ -22,9 +22,6 @@ impl Simulation<'_> {
         sink: &mut impl Sink,
     ) {
         let open = &mut self.open[request.slot as usize];
-        if open.handle != request {
-            return;
-        }
         let woken = open.alarm.wake(now);
         if let Some(until) = open.patience.take() {
             self.queue_patience(now, request, until);
@@ -41,7 +38,17 @@ impl Simulation<'_> {
         }
     }
 
+    /// Whether it is a wake-up of a request that is closed, or the patience of its caller: most are.
     #[inline]
+    pub(super) fn comes_too_late(&self, occurrence: Occurrence) -> bool {
+        match occurrence {
+            Occurrence::Timer(request) | Occurrence::Patience(request) => {
+                self.open[request.slot as usize].handle != request
+            }
+            _ => false,
+        }
+    }
+
     pub(super) fn on_occurrence(
         &mut self,
         now: Instant,
@@ -51,9 +58,6 @@ impl Simulation<'_> {
     ) {
         match occurrence {
             Occurrence::Timer(request) => self.on_wake_up(now, request, world, sink),
-            // Most of those who would have lost patience have been answered.
-            Occurrence::Patience(request) if self.open[request.slot as usize].handle != request => {
-            }
             _ => self.on_other(now, occurrence, world, sink),
         }
     }

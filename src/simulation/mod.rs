@@ -220,62 +220,64 @@ impl<'s> Simulation<'s> {
         let mut edge = edge_key(world, edges);
         let mut now = Instant::ZERO;
         loop {
-            let mut cursor = match arrival < edge {
-                true => (arrival, Source::Arrivals),
-                false => (edge, Source::Weather),
-            };
+            let mut cursor = arrival.min(edge);
             if self.measured_open == 0 && arrival.at() >= world.measured_to {
-                let asks = !world.closed_loops.is_empty() && now < world.measured_to;
-                if !asks && self.ledger.open() == 0 && self.fleet.in_flight() == 0 {
+                if self.is_over(now, world) {
                     break;
                 }
                 // Nobody is taken in any more.
-                cursor = (edge, Source::Weather);
+                cursor = edge;
             }
             self.totals.events += 1;
-            let (mut next, mut source) = (self.fleet.next(), Source::Fleet);
-            let mut or = |key: EventKey, other: Source| {
-                if key < next {
-                    (next, source) = (key, other);
+            let (fleet, timer) = (self.fleet.next(), self.timers.peek());
+            let queued = self.queue.peek().unwrap_or(EventKey::NEVER);
+            let other = timer.min(cursor).min(queued);
+            if fleet <= other {
+                if fleet == EventKey::NEVER {
+                    self.stand_still(now, world);
+                    continue;
                 }
-            };
-            or(self.timers.peek(), Source::Timers);
-            or(cursor.0, cursor.1);
-            or(self.queue.peek().unwrap_or(EventKey::NEVER), Source::Queue);
-            if next == EventKey::NEVER {
-                let asks = !world.closed_loops.is_empty() && self.takes_in(now, world);
-                let waited_for = asks || self.ledger.open() > 0;
-                assert!(!waited_for, "a request is open, but nothing will ever happen to it");
-                self.fleet.drop_stranded(now);
+                now = fleet.at();
+                if let Some(notice) = self.fleet.advance(now) {
+                    self.on_notice(now, &notice, world, sink);
+                }
                 continue;
             }
-            now = next.at();
-            match source {
-                Source::Fleet => {
-                    if let Some(notice) = self.fleet.advance(now) {
-                        self.on_notice(now, &notice, world, sink);
-                    }
-                }
-                Source::Timers => {
-                    let (_, occurrence) = self.timers.pop().expect("the timer that was seen");
+            now = other.at();
+            if timer == other {
+                let (_, occurrence) = self.timers.pop().expect("the timer that was seen");
+                if !self.comes_too_late(occurrence) {
                     self.on_occurrence(now, occurrence, world, sink);
                 }
-                Source::Arrivals => {
-                    self.arrive(now, &world.requests[arrivals], arrivals as u64, None, world, sink);
-                    arrivals += 1;
-                    arrival = arrival_key(world, arrivals);
-                }
-                Source::Weather => {
-                    edges = self.on_weather(now, edges, world, sink);
-                    edge = edge_key(world, edges);
-                }
-                Source::Queue => {
-                    let (_, occurrence) = self.queue.pop().expect("the occurrence that was seen");
-                    self.on_occurrence(now, occurrence, world, sink);
-                }
+            } else if edge == other {
+                edges = self.on_weather(now, edges, world, sink);
+                edge = edge_key(world, edges);
+            } else if cursor == other {
+                self.arrive(now, &world.requests[arrivals], arrivals as u64, None, world, sink);
+                arrivals += 1;
+                arrival = arrival_key(world, arrivals);
+            } else {
+                let (_, occurrence) = self.queue.pop().expect("the occurrence that was seen");
+                self.on_occurrence(now, occurrence, world, sink);
             }
         }
         self.finish(world, now)
+    }
+
+    /// Whether everything has come to its end, where no measured request is open and none comes.
+    #[inline(never)]
+    fn is_over(&self, now: Instant, world: &World) -> bool {
+        let asks = !world.closed_loops.is_empty() && now < world.measured_to;
+        !asks && self.ledger.open() == 0 && self.fleet.in_flight() == 0
+    }
+
+    /// Nothing will ever happen again, and something is still in flight at a provider.
+    #[cold]
+    fn stand_still(&mut self, now: Instant, world: &World) {
+        let asks = !world.closed_loops.is_empty() && self.takes_in(now, world);
+        let waited_for = asks || self.ledger.open() > 0;
+        assert!(!waited_for, "a request is open, but nothing will ever happen to it");
+        self.fleet.drop_stranded(now);
     }
 
     /// All the weather of an instant, from this edge on, then what is heard of it: who goes
@@ -372,16 +374,6 @@ impl<'s> Simulation<'s> {
         totals.requests = self.ledger.arrived();
         totals
     }
-}
-
-/// Where what happens next comes from.
-#[derive(Clone, Copy)]
-enum Source {
-    Fleet,
-    Timers,
-    Arrivals,
-    Weather,
-    Queue,
 }
 
 /// Whether anything is decided by headers: the wait for the first token may end with them, a stream be

@@ -346,7 +346,6 @@ impl<'a> Run<'a> {
     fn note(&mut self, now: Instant) {
         for notice in self.notices.drain(..) {
             let seen = &mut self.seen[notice.attempt.request.slot as usize];
-            assert_eq!(notice.fleet_ref, seen.handle);
             assert!(seen.last.is_none() && seen.aborted.is_none(), "no word after the last");
             match notice.kind {
                 NoticeKind::Headers => seen.headers = Some(now),
