@@ -14,6 +14,7 @@ mod program;
 mod repeated;
 mod resent;
 mod round_trip;
+mod shipped;
 mod slow;
 mod timelines;
 mod untold;
