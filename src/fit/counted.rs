@@ -7,8 +7,8 @@ use windtunnel_policy::outcome::{FailureClass, Phase};
 use super::at_target::{AtTarget, Kind};
 use super::evidence::{AtClass, Evidence, MINUTE_US, Use, entry};
 use super::roles;
-use super::said::{many, minute_text};
 use super::sends::Sends;
+use super::text::{many, minute_text};
 use crate::log::{ANYWHERE, Counted, Counters, Names, Unusable};
 
 /// What was taken from counters.

@@ -17,6 +17,7 @@ mod beyond;
 mod bills;
 mod blocks;
 mod card;
+mod cautions;
 mod cells;
 mod contract;
 mod counted;
@@ -45,6 +46,7 @@ mod singly;
 mod slower;
 mod stick;
 mod survival;
+mod text;
 mod tries;
 mod weather;
 
@@ -57,8 +59,8 @@ pub use left_out::LeftOut;
 pub use parameters::Samples;
 pub use phases::Phase;
 pub use resample::Refit;
-pub(crate) use said::many;
 pub use stick::StickFit;
+pub(crate) use text::many;
 
 use crate::log::{AfterAnswer, Format, Read, Shows, TargetName};
 use crate::record::{IntervalTotals, RunTotals};
