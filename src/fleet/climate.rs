@@ -119,17 +119,26 @@ impl Climate {
         request: &WorldRequest,
         nth: u32,
     ) -> Option<(NameHash, &[Mix])> {
-        if self.effects.is_empty() && self.baseline.is_none() {
-            return None;
-        }
-        self.effects.iter().chain(&self.baseline).find_map(|effect| {
-            let window_is_struck = || effect.window_is_struck(now, world);
-            let Effect { strikes, subject, classes, .. } = effect;
-            let concerned = classes.as_ref().is_none_or(|of| of[usize::from(request.class)]);
-            let struck =
-                concerned && strikes.strike_within(request.key, *subject, nth, window_is_struck);
-            struck.then_some((effect.subject, effect.mix.as_slice()))
-        })
+        let by_weather = match self.effects.is_empty() {
+            true => None,
+            false => self.strike_by_weather(now, world, request, nth),
+        };
+        let effect = match by_weather {
+            Some(effect) => effect,
+            None => self.baseline.as_ref().filter(|it| it.strikes(now, world, request, nth))?,
+        };
+        Some((effect.subject, effect.mix.as_slice()))
+    }
+
+    #[inline(never)]
+    fn strike_by_weather(
+        &self,
+        now: Instant,
+        world: Key,
+        request: &WorldRequest,
+        nth: u32,
+    ) -> Option<&Effect> {
+        self.effects.iter().find(|effect| effect.strikes(now, world, request, nth))
     }
 }
 
@@ -154,6 +163,14 @@ impl Effect {
         self.strikes = sticking.thresholds(self.share);
         self.window = stick.window_length.as_micros().max(1);
         self.present.set(NO_WINDOW);
+    }
+
+    /// Whether it strikes the `nth` try of `request` at `now`.
+    #[inline(always)]
+    fn strikes(&self, now: Instant, world: Key, request: &WorldRequest, nth: u32) -> bool {
+        let concerned = self.classes.as_ref().is_none_or(|of| of[usize::from(request.class)]);
+        let window_is_struck = || self.window_is_struck(now, world);
+        concerned && self.strikes.strike_within(request.key, self.subject, nth, window_is_struck)
     }
 
     #[inline]

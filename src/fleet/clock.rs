@@ -92,14 +92,19 @@ pub(super) struct Step {
 }
 
 impl Step {
-    /// Speed as [`speed`] says, looked up anew only where the load has left the step. The weather
-    /// must be that of the step: a change of it asks for a new one.
+    /// The step of this load, in weather that leaves `weather` parts per million of the speed.
+    pub(super) fn at(by_load: &SpeedByLoad, load: u32, weather: u64) -> Step {
+        Step { loads: loads_alike(by_load, load), speed: speed(by_load, load, weather) }
+    }
+
+    /// Whether the speed at this load is the step's, in the same weather.
     #[inline]
-    pub(super) fn speed(&mut self, by_load: &SpeedByLoad, load: u32, weather: u64) -> u64 {
-        if !self.loads.contains(&load) {
-            *self =
-                Step { loads: loads_alike(by_load, load), speed: speed(by_load, load, weather) };
-        }
+    pub(super) fn holds(&self, load: u32) -> bool {
+        self.loads.contains(&load)
+    }
+
+    /// Its speed, as [`speed`] says.
+    pub(super) fn speed(&self) -> u64 {
         self.speed
     }
 }
@@ -183,7 +188,10 @@ mod tests {
         for by_load in [SpeedByLoad::Flat, SpeedByLoad::HalfAt(20), SpeedByLoad::Table(table)] {
             let mut step = Step::default();
             for load in (0..70).chain((0..70).rev()).chain([u32::MAX, 3, u32::MAX]) {
-                assert_eq!(step.speed(&by_load, load, 400_000), speed(&by_load, load, 400_000));
+                if !step.holds(load) {
+                    step = Step::at(&by_load, load, 400_000);
+                }
+                assert_eq!(step.speed(), speed(&by_load, load, 400_000));
             }
         }
     }

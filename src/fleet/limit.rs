@@ -155,7 +155,7 @@ impl Limit {
 
     /// Puts right what was taken at `taken_at` for `ask`, now that the attempt has ended and
     /// really used `used`; gives back its place at the same time.
-    #[inline]
+    #[inline(always)]
     pub(super) fn settle(&mut self, now: Instant, taken_at: Instant, ask: Ask, used: Usage) {
         if let Taken::Now(count) = &mut self.taken {
             assert!(*count > 0, "a place given back was taken before");

@@ -31,7 +31,7 @@ pub(super) fn failure(model: &TargetModel, key: Key, nth: u32) -> Duration {
 }
 
 /// The prospect of `order`, sent to `site` at `now` and not refused, and its plan.
-#[inline]
+#[inline(always)]
 pub(super) fn prospect(
     site: &Site,
     world: Key,
@@ -152,6 +152,7 @@ fn whole(class: FailureClass) -> FailureClass {
 
 /// Plans an attempt that no failure strikes: a complete answer of some worth, or a stream that
 /// breaks, falls silent or ends early.
+#[inline(always)]
 fn answers(model: &TargetModel, climate: &Climate, order: &Order<'_>, ask: Ask, plan: &mut Plan) {
     works(model, order, ask, plan);
     let (key, nth) = (order.request.key, order.nth_on_target);

@@ -129,6 +129,7 @@ impl Fleet {
     }
 
     /// Sends an attempt. It ends by one last [`Notice`], or by [`Fleet::abort`].
+    #[inline(never)]
     pub fn submit(&mut self, now: Instant, order: &Order<'_>) -> FleetRef {
         let Fleet { sites, limits, attempts, agenda, caches, world, .. } = self;
         let site = &mut sites[usize::from(order.target.0)];
@@ -323,6 +324,7 @@ impl Fleet {
         assert_eq!(places, 0, "places in concurrency limits are back");
     }
 
+    #[inline(always)]
     fn on_milestone(&mut self, now: Instant, target: usize) -> Option<Notice> {
         let site = &mut self.sites[target];
         let handle = site.due();
@@ -347,7 +349,7 @@ impl Fleet {
 
 /// The refusal by a target's limits, or charges them all. Of several refusals the one that lasts
 /// longest counts, and an exhausted quota before all.
-#[inline]
+#[inline(always)]
 fn over_limit(all: &mut [Limit], of_target: &[u16], now: Instant, ask: Ask) -> Option<Fall> {
     let fits = of_target.iter().all(|&limit| all[usize::from(limit)].fits(now, ask));
     if fits {

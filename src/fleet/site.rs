@@ -119,7 +119,7 @@ impl Site {
     }
 
     /// Takes in an attempt that needs work: starts it, lets it wait, or sheds it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn take_in(
         &mut self,
         now: Instant,
@@ -166,6 +166,14 @@ impl Site {
     /// The same without the next milestone, which the caller sets right.
     #[inline(always)]
     pub(super) fn fill(&mut self, now: Instant, attempts: &mut Slab, agenda: &mut Agenda) {
+        if self.queued > 0 {
+            self.start_waiting(now, attempts, agenda);
+        }
+        self.keep_pace(now);
+    }
+
+    #[inline(never)]
+    fn start_waiting(&mut self, now: Instant, attempts: &mut Slab, agenda: &mut Agenda) {
         while self.queued > 0 && self.in_work < self.climate.slots {
             let handle = self.waiting.pop_front().expect("who is counted as waiting waits");
             if is_queued(attempts, handle) {
@@ -173,7 +181,6 @@ impl Site {
                 self.start(now, handle, attempts, agenda);
             }
         }
-        self.keep_pace(now);
     }
 
     /// The attempt that the next milestone belongs to, when that has come. The caller moves it on.
@@ -202,7 +209,7 @@ impl Site {
         agenda.set_milestone(self.id.0.into(), next);
     }
 
-    #[inline]
+    #[inline(always)]
     fn start(&mut self, now: Instant, handle: FleetRef, attempts: &mut Slab, agenda: &mut Agenda) {
         let attempt = attempts.live(handle);
         let (share, factor) = self.climate.slow;
@@ -251,11 +258,17 @@ impl Site {
     }
 
     /// Sets the clock to the speed of the present load and weather; answers whether that is another.
-    #[inline]
+    /// As long as the load stays within the step, the clock goes at its speed already.
+    #[inline(always)]
     fn keep_pace(&mut self, now: Instant) -> bool {
+        !self.step.holds(self.load(self.in_work)) && self.change_pace(now)
+    }
+
+    #[inline(never)]
+    fn change_pace(&mut self, now: Instant) -> bool {
         let (load, weather) = (self.load(self.in_work), self.climate.speed);
-        let speed = self.step.speed(&self.model.capacity.speed_by_load, load, weather);
-        self.clock.set_speed(now, speed)
+        self.step = Step::at(&self.model.capacity.speed_by_load, load, weather);
+        self.clock.set_speed(now, self.step.speed())
     }
 
     /// Speed in the present weather with this many in work.

@@ -50,7 +50,7 @@ impl<T: Copy> Timers<T> {
     }
 
     /// Sets a timer at `now`.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, now: Instant, key: EventKey, payload: T) {
         let delay = key.at() - now;
         let place = match self.lane_of(delay) {

@@ -49,7 +49,7 @@ impl LatencyModel {
 
     /// The times of an answer of so many output tokens to a prompt of so many input tokens; the
     /// headers are drawn only where they are `seen`.
-    #[inline]
+    #[inline(always)]
     pub fn times(&self, luck: Try, input: u32, output: u32, seen: bool) -> Times {
         let draws = |purpose| luck.request.draw2(purpose, luck.target, luck.nth);
         let (to_first, to_others) =

@@ -16,14 +16,14 @@ use crate::scenario::Scenario;
 use crate::world::{Marks, World, WorldRequest};
 
 impl Simulation<'_> {
-    #[inline]
+    #[inline(always)]
     pub(super) fn tell(&mut self, now: Instant, event: Event, world: &World, sink: &mut impl Sink) {
         self.route(now, event, sink);
         self.carry_out(now, world, sink);
     }
 
     /// Tells the router, and keeps what it says for [`Simulation::carry_out`].
-    #[inline]
+    #[inline(always)]
     pub(super) fn route(&mut self, now: Instant, event: Event, sink: &mut impl Sink) {
         self.gateways.handle(now, event, &mut self.actions);
         self.queue_gossip();
@@ -66,10 +66,21 @@ impl Simulation<'_> {
     }
 
     /// Does what the router said.
-    #[inline]
+    #[inline(always)]
     pub(super) fn carry_out(&mut self, now: Instant, world: &World, sink: &mut impl Sink) {
-        if !self.actions.is_empty() {
-            self.carry_out_all(now, world, sink);
+        match *self.actions {
+            [] => {}
+            // What follows the first output of a stream.
+            [Action::Release(attempt)] => {
+                self.actions.clear();
+                self.release(now, attempt);
+            }
+            // What follows the end of most attempts.
+            [Action::Finish { request, result }] => {
+                self.actions.clear();
+                self.close(now, request, &result, world, sink);
+            }
+            _ => self.carry_out_all(now, world, sink),
         }
     }
 
@@ -82,10 +93,7 @@ impl Simulation<'_> {
             match *action {
                 Action::Send(ref send) => self.send(now, send, sink),
                 Action::SetTimer { request, at, epoch } => self.set_timer(now, request, at, epoch),
-                Action::Release(attempt) => {
-                    let open = &mut self.open[attempt.request.slot as usize];
-                    open.released.get_or_insert(now);
-                }
+                Action::Release(attempt) => self.release(now, attempt),
                 Action::Decided { attempt, decision } => {
                     let slot = attempt.request.slot as usize;
                     if S::KEEPS_ROWS {
@@ -114,6 +122,12 @@ impl Simulation<'_> {
         }
         actions.clear();
         self.actions = actions;
+    }
+
+    /// Output of an attempt is passed to the caller from now on.
+    #[inline]
+    fn release(&mut self, now: Instant, attempt: AttemptRef) {
+        self.open[attempt.request.slot as usize].released.get_or_insert(now);
     }
 
     /// Sets the one timer of a request.

@@ -138,6 +138,8 @@ impl Simulation<'_> {
         }
     }
 
+    /// The gateway sees something of an attempt.
+    #[inline(always)]
     pub(super) fn on_notice<S: Sink>(
         &mut self,
         now: Instant,
@@ -145,23 +147,32 @@ impl Simulation<'_> {
         world: &World,
         sink: &mut S,
     ) {
+        if let Some(event) = self.heed(now, notice, sink) {
+            self.tell(now, event, world, sink);
+        }
+    }
+
+    /// Notes what is seen of an attempt, and says what of it concerns the router.
+    #[inline(always)]
+    fn heed<S: Sink>(&mut self, now: Instant, notice: &Notice, sink: &mut S) -> Option<Event> {
         let attempt = notice.attempt;
         if let NoticeKind::CallsTool(key) = notice.kind {
-            return self.on_tool_call(now, attempt, key, sink);
+            self.on_tool_call(now, attempt, key, sink);
+            return None;
         }
         let open = &mut self.open[attempt.request.slot as usize];
         if !open.take_up(attempt) {
-            return;
+            return None;
         }
         match notice.kind {
-            NoticeKind::CallsTool(_) => {}
+            NoticeKind::CallsTool(_) => None,
             NoticeKind::Headers => {
                 open.row.headers = Some(now);
-                self.tell(now, Event::Headers(attempt), world, sink);
+                Some(Event::Headers(attempt))
             }
             NoticeKind::FirstChunk => {
                 open.row.first_chunk = Some(now);
-                self.tell(now, Event::FirstChunk(attempt), world, sink);
+                Some(Event::FirstChunk(attempt))
             }
             NoticeKind::FirstOutput => {
                 open.row.first_output = Some(now);
@@ -169,7 +180,7 @@ impl Simulation<'_> {
                 if let Some(released) = &mut open.released {
                     *released = now;
                 }
-                self.tell(now, Event::FirstOutput(attempt), world, sink);
+                Some(Event::FirstOutput(attempt))
             }
             NoticeKind::Ended { usage, answer, task_done, contract_ok, bill } => {
                 self.end_tool(attempt, false);
@@ -200,12 +211,12 @@ impl Simulation<'_> {
                 if hides {
                     self.tell_calls(now, attempt, sink);
                 }
-                self.tell(now, Event::Ended { attempt, usage, answer }, world, sink);
+                Some(Event::Ended { attempt, usage, answer })
             }
             NoticeKind::Failed { failure, bill } => {
                 self.end_tool(attempt, false);
                 if self.is_hidden(now, attempt, &failure, bill) {
-                    return;
+                    return None;
                 }
                 let open = &mut self.open[attempt.request.slot as usize];
                 let Failure { class, status, phase, usage, .. } = failure;
@@ -223,7 +234,7 @@ impl Simulation<'_> {
                 if hides {
                     self.tell_calls(now, attempt, sink);
                 }
-                self.tell(now, Event::Failed { attempt, failure }, world, sink);
+                Some(Event::Failed { attempt, failure })
             }
         }
     }
