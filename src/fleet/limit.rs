@@ -113,27 +113,43 @@ impl Limit {
         self.limit = self.left_for_us();
     }
 
-    /// Whether there is room for `ask` at `now`; nothing is taken.
-    #[inline]
-    pub(super) fn fits(&mut self, now: Instant, ask: Ask) -> bool {
-        let amount = self.charge(ask);
+    /// Takes what `ask` is charged at `now`, if there is room for it.
+    #[inline(always)]
+    pub(super) fn takes(&mut self, now: Instant, ask: Ask) -> bool {
         self.flow_back(now);
-        match self.taken {
-            Taken::Level { scaled, .. } => scaled + self.scaled(amount) <= self.scaled(self.limit),
-            Taken::Window { count, .. } | Taken::Now(count) => count + amount <= self.limit,
+        let (amount, limit) = (self.charge(ask), self.limit);
+        let (more, full) = (self.scaled(amount), self.scaled(limit));
+        match &mut self.taken {
+            Taken::Level { scaled, .. } => {
+                let fits = *scaled + more <= full;
+                *scaled += if fits { more } else { 0 };
+                fits
+            }
+            Taken::Window { count, .. } | Taken::Now(count) => {
+                let fits = *count + amount <= limit;
+                *count += if fits { amount } else { 0 };
+                fits
+            }
         }
     }
 
-    /// Takes what `ask` is charged, which was just seen to fit.
-    #[inline]
-    pub(super) fn take(&mut self, ask: Ask) {
-        self.add(self.charge(ask));
+    /// Puts back what it has just taken, as another limit refuses the attempt.
+    pub(super) fn puts_back(&mut self, ask: Ask) {
+        let amount = self.charge(ask);
+        let less = self.scaled(amount);
+        match &mut self.taken {
+            Taken::Level { scaled, .. } => *scaled -= less,
+            Taken::Window { count, .. } | Taken::Now(count) => *count -= amount,
+        }
     }
 
     /// Takes what a refused attempt is charged, and says why it is refused where it is this limit
     /// that has no room. The wait it names counts from after that charge, so that it is enough.
     pub(super) fn refuse(&mut self, now: Instant, ask: Ask) -> Option<Refusal> {
-        let fits = self.fits(now, ask);
+        let fits = self.takes(now, ask);
+        if fits {
+            self.puts_back(ask);
+        }
         if self.spec.charge_refused && self.spec.unit != LimitUnit::Concurrency {
             self.fill(ask);
         }

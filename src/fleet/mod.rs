@@ -347,18 +347,20 @@ impl Fleet {
     }
 }
 
-/// The refusal by a target's limits, or charges them all. Of several refusals the one that lasts
-/// longest counts, and an exhausted quota before all.
+/// Charges all of a target's limits, or says which refusal the attempt meets.
 #[inline(always)]
 fn over_limit(all: &mut [Limit], of_target: &[u16], now: Instant, ask: Ask) -> Option<Fall> {
-    let fits = of_target.iter().all(|&limit| all[usize::from(limit)].fits(now, ask));
-    if fits {
-        of_target.iter().for_each(|&limit| all[usize::from(limit)].take(ask));
-        return None;
-    }
+    let mut each = of_target.iter();
+    let refuser = each.position(|&limit| !all[usize::from(limit)].takes(now, ask))?;
+    Some(refusal(all, of_target, refuser, now, ask))
+}
+
+/// The refusal by a target's limits, of which `taken` had taken the charge before one refused it. Of several
+/// refusals the one that lasts longest counts, and an exhausted quota before all.
+#[inline(never)]
+fn refusal(all: &mut [Limit], of_target: &[u16], taken: usize, now: Instant, ask: Ask) -> Fall {
+    of_target[..taken].iter().for_each(|&limit| all[usize::from(limit)].puts_back(ask));
     let refusals = of_target.iter().map(|&limit| all[usize::from(limit)].refuse(now, ask));
-    refusals.fold(None, Refusal::worse).map(|refusal| Fall {
-        retry_after: refusal.retry_after,
-        ..Fall::at_the_door(refusal.class, 429)
-    })
+    let worst = refusals.fold(None, Refusal::worse).expect("one of them refuses");
+    Fall { retry_after: worst.retry_after, ..Fall::at_the_door(worst.class, 429) }
 }

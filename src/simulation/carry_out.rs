@@ -75,6 +75,12 @@ impl Simulation<'_> {
                 self.actions.clear();
                 self.release(now, attempt);
             }
+            // What follows most arrivals.
+            [Action::Send(send), Action::SetTimer { request, at, epoch }] => {
+                self.actions.clear();
+                self.send(now, &send, sink);
+                self.set_timer(now, request, at, epoch);
+            }
             // What follows the end of most attempts.
             [Action::Finish { request, result }] => {
                 self.actions.clear();
