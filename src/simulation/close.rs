@@ -49,36 +49,52 @@ impl Simulation<'_> {
     ) {
         let slot = request.slot as usize;
         self.flush(slot, sink);
-        let row = self.request_row(now, &self.open[slot], result);
         let open = &mut self.open[slot];
         // A handle nobody holds: late occurrences of this request find nothing.
         open.handle.generation = open.handle.generation.wrapping_add(1);
         let (whose, gateway) = (open.whose(), open.gateway);
         if !self.door.is_open() && self.door.leave(gateway) {
             // Before anybody who comes at this moment.
-            let key = EventKey::new(now, Rank::Completion, row.request, 0);
+            let key = EventKey::new(now, Rank::Completion, self.open[slot].index, 0);
             self.queue.push(key, Occurrence::Admit(gateway));
         }
+        if self.is_told_of::<S>(slot) {
+            return self.close_and_tell(now, slot, result, world, sink);
+        }
+        // The commonest by far. Nobody else looks at the row: the totals are taken from registers, and none
+        // is put together.
+        let row = self.request_row(now, &self.open[slot], result);
+        self.count_request(&row, &whose);
+        self.settle_account(now, &row, &whose, world);
+    }
+
+    /// Whether anybody is told how a request ends, besides the totals of its class.
+    #[inline(always)]
+    fn is_told_of<S: Sink>(&self, slot: usize) -> bool {
+        let class = usize::from(self.open[slot].request.class);
+        S::KEEPS_ROWS
+            || !self.totals.tenants.is_empty()
+            || self.scenario.classes[class].judged.is_some()
+            || self.layers.of(slot).is_some()
+    }
+
+    /// The same with a row that is handed on: to a sink, to the totals of a tenant, to an application that
+    /// judges answers, or to the layers outside the gateway.
+    #[inline(never)]
+    fn close_and_tell(
+        &mut self,
+        now: Instant,
+        slot: usize,
+        result: &Terminal,
+        world: &World,
+        sink: &mut impl Sink,
+    ) {
+        let open = &self.open[slot];
+        let (row, whose) = (self.request_row(now, open, result), open.whose());
         if self.scenario.classes[usize::from(row.class)].judged.is_some() {
-            let copy = row;
-            self.judge(now, slot, &copy);
+            self.judge(now, slot, &row);
         }
-        match self.layers.of(slot) {
-            Some(action) => {
-                let copy = row;
-                self.closed(now, &copy, &whose, Some(action), world, sink);
-            }
-            // The commonest by far. The row is the function's own, copied where another looks at it:
-            // without a sink, the totals are then taken from registers, and no row is put together.
-            None => {
-                self.count_request(&row, &whose);
-                if S::KEEPS_ROWS {
-                    let copy = row;
-                    sink.request(&copy);
-                }
-                self.settle(now, &row, &whose, world);
-            }
-        }
+        self.closed(now, &row, &whose, self.layers.of(slot), world, sink);
     }
 
     /// A request was closed, as `row` says.
@@ -92,6 +108,9 @@ impl Simulation<'_> {
         sink: &mut impl Sink,
     ) {
         self.count_request(row, whose);
+        if let Some(tenant) = self.tenant_of(row) {
+            tenant.take(row);
+        }
         sink.request(row);
         match action {
             Some(action) => self.on_result(now, action, row, world),
@@ -99,15 +118,16 @@ impl Simulation<'_> {
         }
     }
 
+    /// The totals of its tenant, where it counts and tenants are told apart.
+    fn tenant_of(&mut self, row: &RequestRow) -> Option<&mut ClassTotals> {
+        self.totals.tenants.get_mut(usize::from(row.tenant)).filter(|_| row.measured)
+    }
+
     /// Counts what a closed request took.
     #[inline(always)]
     fn count_request(&mut self, row: &RequestRow, whose: &Whose) {
         if row.measured {
             self.totals.classes[usize::from(whose.account)].take(row);
-            if let Some(tenant) = self.totals.tenants.get_mut(usize::from(row.tenant)) {
-                let copy = *row;
-                take_of_tenant(tenant, &copy);
-            }
         }
         self.ledger.close(row.cost);
     }
@@ -132,19 +152,21 @@ impl Simulation<'_> {
     }
 
     /// What was asked is over, as `row` says.
-    #[inline(always)]
     pub(super) fn settle(&mut self, now: Instant, row: &RequestRow, whose: &Whose, world: &World) {
+        let keeps_times = self.keeps_times;
+        if let Some(tenant) = self.tenant_of(row) {
+            close_account(tenant, row, keeps_times);
+        }
+        self.settle_account(now, row, whose, world);
+    }
+
+    /// The same without the totals of its tenant.
+    #[inline(always)]
+    fn settle_account(&mut self, now: Instant, row: &RequestRow, whose: &Whose, world: &World) {
         if row.measured {
             self.measured_open -= 1;
             let class = &mut self.totals.classes[usize::from(whose.account)];
-            match self.keeps_times {
-                true => class.close(row),
-                false => class.count(row),
-            }
-            if let Some(tenant) = self.totals.tenants.get_mut(usize::from(row.tenant)) {
-                let copy = *row;
-                close_of_tenant(tenant, &copy, self.keeps_times);
-            }
+            close_account(class, row, self.keeps_times);
         }
         let marks = whose.marks;
         if !marks.has(Marks::INVALID) && !marks.has(Marks::CANCELS) {
@@ -217,16 +239,9 @@ impl Simulation<'_> {
     }
 }
 
-/// [`ClassTotals::take`] in the totals of a tenant; out of line, like the other, so that where tenants are
-/// not told apart no row is put together for them.
-#[inline(never)]
-fn take_of_tenant(totals: &mut ClassTotals, row: &RequestRow) {
-    totals.take(row);
-}
-
-/// [`ClassTotals::close`] in the totals of a tenant, or only its counts.
-#[inline(never)]
-fn close_of_tenant(totals: &mut ClassTotals, row: &RequestRow, keeps_times: bool) {
+/// Counts how a measured action ended, with its times or without.
+#[inline(always)]
+fn close_account(totals: &mut ClassTotals, row: &RequestRow, keeps_times: bool) {
     match keeps_times {
         true => totals.close(row),
         false => totals.count(row),
