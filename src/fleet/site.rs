@@ -189,6 +189,7 @@ impl Site {
     }
 
     /// Notes that the attempt which is due has come to its end. [`Site::fill`] and [`Site::rearm`] follow.
+    #[inline(always)]
     pub(super) fn done(&mut self) {
         self.milestones.pop();
     }

@@ -36,7 +36,7 @@ impl Alarm {
         Alarm { at: Instant::FAR_FUTURE, epoch: 0, wakes: [Instant::FAR_FUTURE; 2] };
 
     /// Sets the timer. Answers whether a wake-up is to be queued for then.
-    #[inline]
+    #[inline(always)]
     pub(super) fn set(&mut self, at: Instant, epoch: u32) -> bool {
         (self.at, self.epoch) = (at, epoch);
         self.wants_wake_up()
@@ -66,6 +66,7 @@ impl Alarm {
     }
 
     /// Whether none is queued that comes in time; if so, there now is one.
+    #[inline(always)]
     fn wants_wake_up(&mut self) -> bool {
         let wants = self.at < self.wakes[0];
         if wants {
