@@ -15,7 +15,8 @@ const MANY_MISSED: f64 = 0.05;
 impl Fit {
     /// What speaks against believing the fit, whatever it reproduces; one sentence each.
     pub fn cautions(&self) -> Vec<String> {
-        self.missed().into_iter().chain(self.instant_failures()).collect()
+        let of_all = self.missed().into_iter().chain(self.instant_failures());
+        of_all.chain(self.coarse_clock()).collect()
     }
 
     /// That many rows of the log are missing.
@@ -30,6 +31,13 @@ impl Fit {
                 share * 100.0,
                 escaped(&most.words())
             )
+        })
+    }
+
+    /// That times are too coarse.
+    fn coarse_clock(&self) -> Option<String> {
+        self.targets.iter().any(|target| target.in_whole_seconds).then(|| {
+            "its times are whole seconds: how long anything took is told no finer than that, and what was in flight when, and so how load slows a target, is not told".to_owned()
         })
     }
 

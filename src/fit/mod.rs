@@ -138,6 +138,7 @@ struct TargetFit {
     places: Limits,
     /// How load slows it; none where the log does not tell what was in flight.
     load: Option<LoadFit>,
+    in_whole_seconds: bool,
     /// Position in the log's names of the target whose times are taken for its own.
     lender: Option<usize>,
     /// What was counted, but for what limits and load explain; none where that is all.
@@ -319,7 +320,7 @@ impl TargetFit {
         let logged = &evidence.targets[position];
         let lent = lender.map(|at| logged.with_times_of(&evidence.targets[at]));
         let unexplained = singly.unexplained(evidence, position).or(lent);
-        let Singly { limits, places, load, hidden } = singly;
+        let Singly { limits, places, load, hidden, in_whole_seconds } = singly;
         let target = unexplained.as_ref().unwrap_or(logged);
         let phases = Phases::of(target, &hidden.spells);
         let counts = phases.as_counted(target);
@@ -353,6 +354,7 @@ impl TargetFit {
             billed: target.totals.complete_billed,
             streamed: target.totals.streamed,
             load,
+            in_whole_seconds,
             lender,
             unexplained,
         }

@@ -19,6 +19,7 @@ const LONGEST_OBJECT: u64 = 64 << 20;
 /// It cannot be read, or is in no known format.
 pub fn detect(path: &Path, map: Option<ColumnMap>) -> Result<Format, InputError> {
     let name = path.display().to_string();
+    refuse_packed(path, &name)?;
     let start = start(path)?;
     let first = start.lines().next().unwrap_or_default();
     if let Some(map) = map {
@@ -51,6 +52,21 @@ pub fn detect(path: &Path, map: Option<ColumnMap>) -> Result<Format, InputError>
         return over_many_lines(path, &name, first.starts_with('['));
     }
     Err(unknown(name))
+}
+
+/// Refuses what was packed when logs were rotated.
+fn refuse_packed(path: &Path, name: &str) -> Result<(), InputError> {
+    let mut begins = [0; 4];
+    let read = open(path)?.read(&mut begins).unwrap_or(0);
+    let packed = match &begins[..read] {
+        [0x1f, 0x8b, ..] => ("gzip", "gunzip --keep"),
+        [0x28, 0xb5, 0x2f, 0xfd] => ("zstd", "unzstd --keep"),
+        [b'P', b'K', 3, 4] => ("zip", "unzip"),
+        _ => return Ok(()),
+    };
+    let (kind, unpacks) = packed;
+    let fix = format!("unpack it first: `{unpacks} {name}`");
+    Err(InputError::new(name, format!("is packed ({kind})")).fix(fix))
 }
 
 fn unknown(name: String) -> InputError {

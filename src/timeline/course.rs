@@ -39,6 +39,10 @@ impl Course {
     /// # Errors
     /// A time or a share is none, or they do not go together.
     pub fn of(found: &Found, severity: Option<Share>) -> Result<Course, InputError> {
+        if severity == Some(Share::ZERO) {
+            return Err(InputError::new("--severity", "is zero: nothing would fail")
+                .fix("say which share of calls failed at the worst, such as 25%"));
+        }
         let (incident, at) = (&found.incident, found.at());
         let start_us = moment(&incident.start, &at.key("start"))?;
         let end_us = moment(&incident.end, &at.key("end"))?;

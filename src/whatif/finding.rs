@@ -14,6 +14,7 @@ use super::policy::{self, PolicyFinding};
 use super::recommend::{Recommended, recommend};
 use super::runs::Runs;
 use super::story::{self, Story};
+use super::unseen::of_the_same_provider;
 use crate::timeline::Hypothesis;
 
 /// The version of the JSON; `docs/what-if.md` describes it.
@@ -127,7 +128,10 @@ pub(super) fn of(question: &Question<'_>, runs: &Runs) -> WhatIf {
     let candidate = candidate(&policies);
     let sensitivity = otherwise(question, runs);
     let believed = question.log.map(|(fit, _)| believe::of(question, fit, runs));
-    let cautions = question.log.map_or(Vec::new(), |(fit, _)| fit.cautions());
+    let blind_rules = blind_rules(question);
+    let mut cautions = question.log.map_or(Vec::new(), |(fit, _)| fit.cautions());
+    cautions.extend(of_the_same_provider(question));
+    cautions.extend(blind_rules.iter().cloned());
     let recommended = recommend(question, &policies, &sensitivity, believed.as_ref(), &cautions);
     WhatIf {
         format: FORMAT,
@@ -154,7 +158,7 @@ pub(super) fn of(question: &Question<'_>, runs: &Runs) -> WhatIf {
         believed,
         cautions,
         doubts: doubts(question),
-        blind_rules: blind_rules(question),
+        blind_rules,
         policies,
         stretches: course::stretches(question, runs, &in_time),
         bad_times: bad_times::of(question),

@@ -152,6 +152,8 @@ impl Chart<'_> {
         let values = || panel.lines.iter().flat_map(|(_, line)| line).map(|(_, y)| *y);
         let low = values().fold(f64::INFINITY, f64::min).min(panel.most);
         let high = values().fold(f64::NEG_INFINITY, f64::max).max(low);
+        // Where there is no interval to draw, the library would look for labels of an endless axis for ever.
+        let (low, high) = if high.is_finite() { (low, high) } else { (0.0, 0.0) };
         let room = if high > low { (high - low) * 0.08 } else { high.abs().max(1.0) * 0.05 };
         // A line at all is seen whole, a band only as far as it does not dwarf it.
         let bands = || panel.bands.iter().flat_map(|(_, band)| band).map(|(_, y)| *y);
@@ -256,9 +258,18 @@ fn short(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::short;
+    use crate::report::PlotFormat;
+    use crate::whatif::finding::empty;
 
     #[test]
     fn labels_are_short() {
         assert_eq!([20.0, -0.05, 99.950_000_001, -1e-9].map(short), ["20", "-0.05", "99.95", "0"]);
+    }
+
+    /// A log may have no whole interval that counts: then there is nothing to draw, and still an end.
+    #[test]
+    fn where_there_is_no_interval_there_is_an_empty_chart() {
+        let picture = empty().plot(PlotFormat::Svg).expect("it is drawn");
+        assert!(String::from_utf8(picture).expect("SVG is text").ends_with("</svg>\n"));
     }
 }

@@ -4,13 +4,28 @@ use windtunnel_policy::config::Policy;
 use windtunnel_policy::target::Topology;
 
 use super::Question;
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, TargetModel};
 
 /// The names of targets that the log does not show.
 pub(super) fn unseen<'a>(question: &Question<'a>) -> Vec<&'a str> {
     let Some((fit, _)) = question.log else { return Vec::new() };
     let names = question.scenario.targets.iter().map(|target| target.name.as_str());
     names.filter(|name| fit.position(name).is_none()).collect()
+}
+
+/// What speaks against relying on targets that the log does not show: who runs them runs one of the log's too.
+pub(super) fn of_the_same_provider(question: &Question<'_>) -> Vec<String> {
+    let unseen = unseen(question);
+    let (brought, logged): (Vec<&TargetModel>, Vec<&TargetModel>) =
+        question.scenario.targets.iter().partition(|target| unseen.contains(&&*target.name));
+    let of = |target: &&TargetModel| {
+        let beside = logged.iter().find(|of| of.provider.eq_ignore_ascii_case(&target.provider))?;
+        Some(format!(
+            "`{}` is run by `{}`, as `{}` is: what befell that is not taken to have befallen it, and mostly it would have",
+            target.name, target.provider, beside.name
+        ))
+    };
+    brought.iter().filter_map(of).collect()
 }
 
 /// What the policy in force chose from: nothing that the log does not show. None where it shows all.

@@ -487,3 +487,22 @@ fn switches_that_were_thrown_hold_for_every_policy() {
         "{error}"
     );
 }
+
+/// What is too short for an interval is drawn without one, and what was packed is called so.
+#[test]
+fn a_short_log_is_drawn_and_a_packed_one_named() {
+    let folder = folder("0.004");
+    let short: String = log("0.004").lines().take(4).map(|line| format!("{line}\n")).collect();
+    fs::write(folder.path().join("log.csv"), short).expect("it can be written to");
+    ask(&folder, ["one.yaml", "three.yaml"], &["--plot=short.svg"]);
+    let picture = fs::read_to_string(folder.path().join("short.svg")).expect("it was drawn");
+    assert!(picture.contains("</svg>"));
+
+    fs::write(folder.path().join("log.csv.gz"), [0x1f, 0x8b, 8, 0, 0])
+        .expect("it can be written to");
+    let words = ["fit", "log.csv.gz", "--out", "fitted"];
+    let output = windtunnel(&folder, &words);
+    assert_eq!(output.status.code(), Some(2));
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(error.contains("is packed (gzip)") && error.contains("gunzip --keep"), "{error}");
+}

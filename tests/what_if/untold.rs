@@ -148,6 +148,10 @@ fn a_target_that_the_log_does_not_show_is_brought_in() {
     assert!(low <= truth && truth <= high, "{truth} is not in {low} to {high}");
     assert!(truth > 0.15 && (told - truth).abs() < 0.02, "{told}, truly {truth}");
     assert!(brought.doubts.iter().any(|doubt| doubt.starts_with("`spare` is not in the log")));
+    // Both cards are of one provider, and what befell one of its models mostly befalls the others.
+    let same = "`spare` is run by `acme`, as `first` is";
+    assert!(brought.cautions.iter().any(|caution| caution.starts_with(same)), "{brought:?}");
+    assert_eq!(brought.recommended.policy, None);
     assert!(brought.sensitivity.iter().any(|of| of.what == "half the room and limits at spare"));
 
     let alone = found(&hidden, &policies, |fit| fit);

@@ -197,7 +197,6 @@ pub(super) fn belief(found: &WhatIf) -> Vec<String> {
             (all as f64 * 0.05).ceil()
         ));
     }
-    lines.extend(found.blind_rules.iter().map(|rule| format!("{rule}.")));
     lines.push(intervals(found));
     let made_of = found.made_of();
     let cases = found.sensitivity.len();

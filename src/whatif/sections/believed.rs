@@ -28,14 +28,15 @@ pub(in crate::whatif) fn reproduced(found: &WhatIf) -> Option<String> {
     let beside =
         several(&believed.intervals, "interval") + &several(&believed.targets, "figure by target");
     let slight = off(Verdict::WithinTolerance);
+    let vague = vague(believed);
     Some(match slight.is_empty() {
         true => format!(
             "Simulated in the fitted world, `{first}` does what the log says: every figure is within sampling \
-             error{beside}."
+             error{beside}.{vague}"
         ),
         false => format!(
             "Simulated in the fitted world, `{first}` does what the log says, to within what is tolerated \
-             ({tolerance}) though not to within sampling error: {slight}{beside}. {smaller}"
+             ({tolerance}) though not to within sampling error: {slight}{beside}. {smaller}{vague}"
         ),
     })
 }
@@ -61,8 +62,26 @@ pub(in crate::whatif) fn briefly_reproduced(found: &WhatIf) -> Option<String> {
         false => "",
     };
     Some(format!(
-        "Simulated in the fitted world, `{first}` does what the log says{closely}{everywhere}."
+        "Simulated in the fitted world, `{first}` does what the log says{closely}{everywhere}.{}",
+        vague(believed)
     ))
+}
+
+/// Half a range of success from which that the log lies within it says little.
+const VAGUE: f64 = 0.05;
+
+/// That hardly any log would have been outside the range of success; nothing where that is not so.
+fn vague(believed: &Believed) -> String {
+    let success = believed.checks.first().filter(|check| check.loose());
+    let range = success.and_then(|check| check.range95);
+    let range = range.filter(|range| range.high - range.low > 2.0 * VAGUE);
+    range.map_or(String::new(), |range| {
+        format!(
+            " That says little: what the log does not tell leaves its success anywhere from {:.0} % to {:.0} %.",
+            100.0 * range.low,
+            100.0 * range.high
+        )
+    })
 }
 
 /// Of another policy a world may be wrong by more, and in the other direction, than of the one that is logged.

@@ -13,7 +13,6 @@ pub(super) fn summary(found: &WhatIf) -> Section {
     let mut sentences: Vec<String> = reproduced(found).or(unheld(found)).into_iter().collect();
     sentences.extend(cautious(found));
     sentences.extend((1..found.policies.len()).map(|i| instead(found, i)));
-    sentences.extend(found.blind_rules.iter().map(|rule| format!("{rule}.")));
     sentences.push(intervals(found));
     Section { title: "Summary".into(), sentences, ..Section::default() }
 }
