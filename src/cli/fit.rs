@@ -126,7 +126,10 @@ fn count(path: &Path, read: &mut Read, evidence: &mut Evidence) -> Result<(), In
     }
     let name = path.display().to_string();
     let mut counters = log::read_counters(&name, BufReader::new(open(path)?), &mut read.names)?;
-    evidence.count(&mut counters, &read.names);
+    if evidence.count(&mut counters, &read.names) == 0 {
+        return Err(InputError::new(&name, "counts no minute of the log")
+            .fix("write minutes as dates with times (UTC), or in seconds on the log's clock"));
+    }
     read.counters = Some(counters);
     Ok(())
 }

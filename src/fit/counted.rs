@@ -24,8 +24,9 @@ pub(super) struct FromCounters {
 
 impl Evidence {
     /// Takes attempts and failures of each minute from counters, in place of those that a log of requests
-    /// shows. Times stay those of the log; minutes outside it are counted among what cannot be used.
-    pub fn count(&mut self, counters: &mut Counters, names: &Names) {
+    /// shows. Times stay those of the log; minutes outside it are counted among what cannot be used. How
+    /// many of its own there are.
+    pub fn count(&mut self, counters: &mut Counters, names: &Names) -> u64 {
         let anywhere = names.targets.iter().position(|target| target.name == ANYWHERE);
         let of_log = |counted: &&Counted| {
             let first = self.first_us.unwrap_or(0) / MINUTE_US;
@@ -82,6 +83,7 @@ impl Evidence {
             outside: outside.len() as u64,
             anywhere: anywhere.is_some(),
         });
+        within.len() as u64
     }
 
     /// Requests try the first target once each for the first time: what was sent there beyond them in one minute

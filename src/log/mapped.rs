@@ -163,7 +163,7 @@ fn common<C: Cells>(read: &Reader<'_, C>, columns: &Columns) -> Result<Row, Unus
         headers_us: time(&columns.headers)?,
         first_us: time(&columns.first_output)?,
         status: status
-            .map(|n| u16::try_from(n).map_err(|_| out_of_range(&columns.status)))
+            .map(|n| is_status(n).then_some(n as u16).ok_or_else(|| out_of_range(&columns.status)))
             .transpose()?,
         failure: read.failure(&columns.failure)?,
         input: tokens(&columns.input_tokens)?,
@@ -172,6 +172,11 @@ fn common<C: Cells>(read: &Reader<'_, C>, columns: &Columns) -> Result<Row, Unus
         cost_pico: read.money(&columns.cost)?,
         ..Row::default()
     })
+}
+
+/// Whether this may be the status of an HTTP response, or stands for none.
+fn is_status(number: u64) -> bool {
+    number == 0 || (100..600).contains(&number)
 }
 
 /// What a status alone says; none for a success.

@@ -260,6 +260,10 @@ impl ColumnMap {
         let of = |(column, words): &(&Option<String>, &str)| {
             column.is_none().then(|| (*words).to_owned())
         };
-        without.iter().filter_map(of).collect()
+        let failures = [&columns.status, &columns.failure];
+        let unseen = failures.iter().all(|column| column.is_none()).then(|| {
+            "whether a call failed is not seen: every one is taken to have been answered".to_owned()
+        });
+        unseen.into_iter().chain(without.iter().filter_map(of)).collect()
     }
 }

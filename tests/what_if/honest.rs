@@ -506,3 +506,21 @@ fn a_short_log_is_drawn_and_a_packed_one_named() {
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(error.contains("is packed (gzip)") && error.contains("gunzip --keep"), "{error}");
 }
+
+/// A column that holds no statuses is none of statuses, and without one no failure is seen.
+#[test]
+fn whether_a_call_failed_is_seen_or_said_not_to_be() {
+    let folder = folder("0.004");
+    let odd = log("0.004").replace(",503,", ",2548,");
+    fs::write(folder.path().join("log.csv"), odd).expect("it can be written to");
+    let text = good(&folder, &[&["fit", "--out", "odd"], &LOG[..]].concat());
+    assert!(text.contains("40 rows cannot be used") && text.contains("status"), "{text}");
+
+    fs::write(folder.path().join("log.csv"), log("0.004")).expect("it can be written to");
+    let map = fs::read_to_string(folder.path().join("map.yaml")).expect("it was written");
+    let blind = map.replace("status: status, ", "");
+    assert_ne!(map, blind);
+    fs::write(folder.path().join("map.yaml"), blind).expect("it can be written to");
+    let text = good(&folder, &[&["fit", "--out", "blind"], &LOG[..]].concat());
+    assert!(text.contains("whether a call failed is not seen"), "{text}");
+}
