@@ -14,7 +14,7 @@ const MAP: &str = "time_unit: s\nduration_unit: ms\ncolumns: {request: id, targe
 
 /// A log of 400 requests in forty minutes, one in ten of which failed once and was not tried again.
 /// Times, tokens and bills never vary.
-fn log(bill: &str) -> String {
+pub(super) fn log(bill: &str) -> String {
     let mut text = String::from("id,at,t,ms,status,in,out,usd\n");
     for i in 0..400 {
         let (ms, status, out, usd) =
@@ -24,7 +24,7 @@ fn log(bill: &str) -> String {
     text
 }
 
-fn folder(bill: &str) -> TempDir {
+pub(super) fn folder(bill: &str) -> TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let cost = if bill.is_empty() { "}\n" } else { ", cost: usd}\n" };
     let files = [
@@ -43,19 +43,19 @@ fn folder(bill: &str) -> TempDir {
     folder
 }
 
-const LOG: [&str; 3] = ["log.csv", "--columns", "map.yaml"];
+pub(super) const LOG: [&str; 3] = ["log.csv", "--columns", "map.yaml"];
 
-fn ask(folder: &TempDir, policies: [&str; 2], more: &[&str]) -> String {
+pub(super) fn ask(folder: &TempDir, policies: [&str; 2], more: &[&str]) -> String {
     let words = ["--worlds=3", "-p", policies[0], "-p", policies[1]];
     good(folder, &[&["what-if"], &LOG[..], &words, more].concat())
 }
 
-fn json(folder: &TempDir, policies: [&str; 2], more: &[&str]) -> Value {
+pub(super) fn json(folder: &TempDir, policies: [&str; 2], more: &[&str]) -> Value {
     serde_json::from_str(&ask(folder, policies, &[&["--format=json"], more].concat()))
         .expect("JSON")
 }
 
-fn named<'a>(list: &'a Value, name: &str) -> &'a Value {
+pub(super) fn named<'a>(list: &'a Value, name: &str) -> &'a Value {
     let found = list.as_array().and_then(|all| all.iter().find(|one| one["name"] == name));
     found.unwrap_or_else(|| panic!("{name} is not in {list}"))
 }
@@ -460,67 +460,4 @@ fn rules_about_first_outputs_are_not_told_by_a_log_of_ends() {
     let text = ask(&folder, ["one.yaml", "quick.yaml"], &[]);
     let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(plain.contains(&format!("{rule}.")), "{text}");
-}
-
-/// What operators took out answers nobody, under any policy, for as long as it was out.
-#[test]
-fn switches_that_were_thrown_hold_for_every_policy() {
-    let folder = folder("0.004");
-    let switches = "description: x\nswitches:\n  - {at: 10m, off: {targets: {target: east}}}\n  - {at: 20m, on: {targets: {target: east}}}\n";
-    fs::write(folder.path().join("switches.yaml"), switches).expect("it can be written to");
-    let told = json(&folder, ["one.yaml", "three.yaml"], &["--switches=switches.yaml"]);
-    let success = |policy: &Value| named(&policy["figures"], "success")["value"].as_f64();
-    for policy in told["policies"].as_array().expect("two policies") {
-        // Ten of forty minutes.
-        let success = success(policy).expect("a figure");
-        assert!((0.65..=0.76).contains(&success), "{policy}");
-    }
-    let late = switches.replace("10m", "2h").replace("20m", "3h");
-    fs::write(folder.path().join("switches.yaml"), late).expect("it can be written to");
-    let words = ["what-if", "log.csv", "--columns", "map.yaml", "--switches=switches.yaml"];
-    let output =
-        windtunnel(&folder, &[&words[..], &["-p", "one.yaml", "-p", "three.yaml"]].concat());
-    assert_eq!(output.status.code(), Some(2));
-    let error = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(
-        error.contains("switches.yaml") && error.contains("is not before the horizon"),
-        "{error}"
-    );
-}
-
-/// What is too short for an interval is drawn without one, and what was packed is called so.
-#[test]
-fn a_short_log_is_drawn_and_a_packed_one_named() {
-    let folder = folder("0.004");
-    let short: String = log("0.004").lines().take(4).map(|line| format!("{line}\n")).collect();
-    fs::write(folder.path().join("log.csv"), short).expect("it can be written to");
-    ask(&folder, ["one.yaml", "three.yaml"], &["--plot=short.svg"]);
-    let picture = fs::read_to_string(folder.path().join("short.svg")).expect("it was drawn");
-    assert!(picture.contains("</svg>"));
-
-    fs::write(folder.path().join("log.csv.gz"), [0x1f, 0x8b, 8, 0, 0])
-        .expect("it can be written to");
-    let words = ["fit", "log.csv.gz", "--out", "fitted"];
-    let output = windtunnel(&folder, &words);
-    assert_eq!(output.status.code(), Some(2));
-    let error = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(error.contains("is packed (gzip)") && error.contains("gunzip --keep"), "{error}");
-}
-
-/// A column that holds no statuses is none of statuses, and without one no failure is seen.
-#[test]
-fn whether_a_call_failed_is_seen_or_said_not_to_be() {
-    let folder = folder("0.004");
-    let odd = log("0.004").replace(",503,", ",2548,");
-    fs::write(folder.path().join("log.csv"), odd).expect("it can be written to");
-    let text = good(&folder, &[&["fit", "--out", "odd"], &LOG[..]].concat());
-    assert!(text.contains("40 rows cannot be used") && text.contains("status"), "{text}");
-
-    fs::write(folder.path().join("log.csv"), log("0.004")).expect("it can be written to");
-    let map = fs::read_to_string(folder.path().join("map.yaml")).expect("it was written");
-    let blind = map.replace("status: status, ", "");
-    assert_ne!(map, blind);
-    fs::write(folder.path().join("map.yaml"), blind).expect("it can be written to");
-    let text = good(&folder, &[&["fit", "--out", "blind"], &LOG[..]].concat());
-    assert!(text.contains("whether a call failed is not seen"), "{text}");
 }

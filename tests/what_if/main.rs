@@ -17,5 +17,6 @@ mod round_trip;
 mod shipped;
 mod slow;
 mod timelines;
+mod unlike;
 mod untold;
 mod worlds;

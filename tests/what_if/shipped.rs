@@ -5,9 +5,8 @@ use windtunnel::experiment::{Extremes, NoObserver, NoRecorder, Options as RunOpt
 use windtunnel::fit::NamedCard;
 use windtunnel::report::RowFormat;
 use windtunnel::scenario::Scenario;
-use windtunnel::whatif::{Options, Question, Tolerance, investigate};
 
-use crate::worlds::{fitted, ledger, policy, written};
+use crate::worlds::{self, fitted, ledger, policy};
 
 /// Scenarios, and the cards of the targets that stand in there.
 const INCIDENTS: [(&str, &[&str]); 4] = [
@@ -47,22 +46,7 @@ fn what_a_fallback_would_have_been_worth() {
             let (_, evidence, fit) = fitted(&log, false);
             let cards = NamedCard::read(&cards).unwrap_or_else(|e| panic!("{e}"));
             let fit = fit.with(cards).unwrap_or_else(|e| panic!("{e}"));
-            let folder = tempfile::tempdir().expect("a temporary folder");
-            let question = Question {
-                scenario: &written(&fit, &evidence, folder.path()),
-                log: Some((&fit, &evidence)),
-                timeline: None,
-                policies: &policies,
-                options: Options {
-                    seed: 1,
-                    worlds: 10,
-                    refits: Options::LEAST_REFITS,
-                    sensitivity: false,
-                    tolerance: Tolerance::default(),
-                    threads: None,
-                },
-            };
-            let found = investigate(&question, &NoObserver).unwrap_or_else(|e| panic!("{e}"));
+            let found = worlds::found((&fit, &evidence), &policies, 10, false);
             for (p, other) in INSTEAD.iter().enumerate().map(|(i, other)| (i + 1, other)) {
                 let truth = success(p) - success(0);
                 let told = &found.policies[p].differences[0];

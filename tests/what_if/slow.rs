@@ -2,11 +2,11 @@
 
 use windtunnel::experiment::{Extremes, NoObserver, NoRecorder, Options as RunOptions, run};
 use windtunnel::report::RowFormat;
-use windtunnel::whatif::{Options, Question, Tolerance, WhatIf, investigate};
+use windtunnel::whatif::WhatIf;
 use windtunnel_policy::config::Policy;
 
 use crate::coverage::{rules, trace};
-use crate::worlds::{CARD, Known, fitted, known, ledger, written};
+use crate::worlds::{self, CARD, Known, fitted, known, ledger, written};
 
 /// Ten of twenty minutes at a quarter of the speed: first outputs take 2.6 s in place of 0.65 s.
 const SCENARIO: &str = r"
@@ -70,22 +70,7 @@ fn found(effects: &str, breakers: &str) -> (WhatIf, f64) {
     let truth = truth(&hidden, &policies);
     let log = ledger(&hidden.scenario, &policies[0], 1, 1, RowFormat::Csv);
     let (_, evidence, fit) = fitted(&log, false);
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let question = Question {
-        scenario: &written(&fit, &evidence, folder.path()),
-        log: Some((&fit, &evidence)),
-        timeline: None,
-        policies: &policies,
-        options: Options {
-            seed: 1,
-            worlds: 4,
-            refits: Options::LEAST_REFITS,
-            sensitivity: false,
-            tolerance: Tolerance::default(),
-            threads: None,
-        },
-    };
-    let found = investigate(&question, &NoObserver).unwrap_or_else(|e| panic!("{e}"));
+    let found = worlds::found((&fit, &evidence), &policies, 4, false);
     (found, truth)
 }
 

@@ -3,11 +3,11 @@
 use windtunnel::experiment::{Extremes, NoObserver, NoRecorder, Options as RunOptions, run};
 use windtunnel::fit::{Evidence, Fit, NamedCard};
 use windtunnel::report::RowFormat;
-use windtunnel::whatif::{Options, Question, Tolerance, WhatIf, investigate};
+use windtunnel::whatif::WhatIf;
 use windtunnel_policy::config::Policy;
 
 use crate::coverage::{rules, trace};
-use crate::worlds::{CARD, Known, fitted, known, ledger, written};
+use crate::worlds::{self, CARD, Known, fitted, known, ledger, written};
 
 const SCENARIO: &str = r"
 name: hidden
@@ -72,22 +72,7 @@ fn found(hidden: &Known, policies: &[Policy], with: impl Fn(Fit) -> Fit) -> What
     let log = ledger(&hidden.scenario, &policies[0], 1, 1, RowFormat::Csv);
     let (_, evidence, fit): (_, Evidence, Fit) = fitted(&log, false);
     let fit = with(fit);
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let question = Question {
-        scenario: &written(&fit, &evidence, folder.path()),
-        log: Some((&fit, &evidence)),
-        timeline: None,
-        policies,
-        options: Options {
-            seed: 1,
-            worlds: 4,
-            refits: Options::LEAST_REFITS,
-            sensitivity: true,
-            tolerance: Tolerance::default(),
-            threads: None,
-        },
-    };
-    investigate(&question, &NoObserver).unwrap_or_else(|e| panic!("{e}"))
+    worlds::found((&fit, &evidence), policies, 4, true)
 }
 
 /// By how much more the second policy answers: what is said, and the interval of it.

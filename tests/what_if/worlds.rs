@@ -11,6 +11,7 @@ use windtunnel::library::load_policy;
 use windtunnel::log::{self, Format, Read};
 use windtunnel::report::{Ledger, RowFormat};
 use windtunnel::scenario::Scenario;
+use windtunnel::whatif::{Options as WhatIfOptions, Question, Tolerance, WhatIf, investigate};
 use windtunnel_policy::config::Policy;
 
 /// A scenario and the folder its files are in.
@@ -98,4 +99,29 @@ pub(crate) fn written(fit: &Fit, evidence: &Evidence, folder: &Path) -> Scenario
     }
     let path = folder.join(fit.scenario_path());
     Scenario::load(&path.display().to_string()).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// What `what-if` finds of these policies, the first of which was in force, in as many worlds of luck.
+pub(crate) fn found(
+    (fit, evidence): (&Fit, &Evidence),
+    policies: &[Policy],
+    worlds: u32,
+    sensitivity: bool,
+) -> WhatIf {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let question = Question {
+        scenario: &written(fit, evidence, folder.path()),
+        log: Some((fit, evidence)),
+        timeline: None,
+        policies,
+        options: WhatIfOptions {
+            seed: 1,
+            worlds,
+            refits: WhatIfOptions::LEAST_REFITS,
+            sensitivity,
+            tolerance: Tolerance::default(),
+            threads: None,
+        },
+    };
+    investigate(&question, &NoObserver).unwrap_or_else(|e| panic!("{e}"))
 }
