@@ -64,7 +64,6 @@ pub(crate) use text::many;
 
 use crate::log::{AfterAnswer, Format, Read, Shows, TargetName};
 use crate::record::{IntervalTotals, RunTotals};
-use crate::scenario::Stick;
 use at_target::AtTarget;
 use bills::Bill;
 use evidence::MINUTE_US;
@@ -324,11 +323,7 @@ impl TargetFit {
         let target = unexplained.as_ref().unwrap_or(logged);
         let phases = Phases::of(target, &hidden.spells);
         let counts = phases.as_counted(target);
-        let given = Given {
-            speed: load.map_or(1.0, |load| load.speed(load.half_at)),
-            sticks: Stick::default().request.as_f64(),
-            slow: 0.5,
-        };
+        let given = Given::assumed(load.map_or(1.0, |load| load.speed(load.half_at)));
         let parameters =
             parameters::estimate(name, target, &phases, &counts, &hidden.taken(), given, clock);
         let busiest = target.minutes.values().map(|minute| minute.busy_us).max().unwrap_or(0);

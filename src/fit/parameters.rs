@@ -73,6 +73,13 @@ pub(super) struct Given {
     pub(super) slow: f64,
 }
 
+impl Given {
+    /// As it was seen; where nothing tells, the simulator's default sticks, and half of what was given up was slow.
+    pub(super) fn assumed(speed: f64) -> Given {
+        Given { speed, sticks: Stick::default().request.as_f64(), slow: 0.5 }
+    }
+}
+
 /// The parameters.
 pub(super) fn estimate(
     name: &str,
