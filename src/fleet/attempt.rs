@@ -17,63 +17,72 @@ pub struct FleetRef {
     pub(super) generation: u32,
 }
 
-/// An attempt as its provider knows it.
+/// An attempt as its provider knows it. With many in flight each step of an attempt waits for memory: what
+/// the usual steps look at is in the first two of its three cache lines, what few do in the last.
 #[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
 pub(super) struct Attempt {
-    pub(super) generation: u32,
+    /// Reading of the work clock when work on it began.
+    pub(super) start: Work,
     pub(super) attempt: AttemptRef,
+    pub(super) generation: u32,
     /// The request's place in the order of a run.
     pub(super) id: u64,
-    pub(super) key: Key,
+    pub(super) sent: Instant,
+    pub(super) deadline: Instant,
     pub(super) target: TargetId,
-    pub(super) nth: u32,
+    pub(super) stage: Stage,
     pub(super) streamed: bool,
     /// Its headers are waited for.
     pub(super) shows_headers: bool,
-    pub(super) sent: Instant,
-    pub(super) deadline: Instant,
-    pub(super) ask: Ask,
-    pub(super) stage: Stage,
     /// Limits were charged and want settling.
     pub(super) charged: bool,
     /// The caller is gone; the work runs on unseen.
     pub(super) unseen: bool,
-    /// Reading of the work clock when work on it began.
-    pub(super) start: Work,
+    /// It answers, and its plan has neither a tool nor a chunk to show on the way: the commonest course.
+    pub(super) plain: bool,
+    pub(super) ask: Ask,
+    pub(super) nth: u32,
+    pub(super) plan: Plan,
+    pub(super) key: Key,
     /// When a stream that has fallen silent was last heard.
     pub(super) silent_since: Option<Instant>,
-    pub(super) plan: Plan,
 }
 
 /// A place that no attempt has had yet.
 const VACANT: Attempt = Attempt {
-    generation: 0,
+    start: 0,
     attempt: AttemptRef { request: RequestRef { slot: 0, generation: 0 }, number: 0 },
+    generation: 0,
     id: 0,
-    key: Key::new(0, 0),
-    target: TargetId(0),
-    nth: 0,
-    streamed: false,
-    shows_headers: false,
     sent: Instant::ZERO,
     deadline: Instant::ZERO,
-    ask: Ask { input: 0, cached: 0, max_output: 0 },
+    target: TargetId(0),
     stage: Stage::Vacant,
+    streamed: false,
+    shows_headers: false,
     charged: false,
     unseen: false,
-    start: 0,
-    silent_since: None,
+    plain: false,
+    ask: Ask { input: 0, cached: 0, max_output: 0 },
+    nth: 0,
     plan: Plan {
+        end: 0,
+        fate: Fate::FallsSilent(0),
+        output: 0,
+        tokens: 0,
+        whole: false,
+        pace: 0,
         headers: 0,
         chunk: 0,
-        output: 0,
-        pace: 0,
-        end: 0,
         tool: 0,
-        tokens: 0,
-        fate: Fate::FallsSilent(0),
     },
+    key: Key::new(0, 0),
+    silent_since: None,
 };
+
+/// Three cache lines.
+const _: () = assert!(size_of::<Attempt>() == 192);
 
 /// How far an attempt has come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -118,23 +127,26 @@ impl Stage {
 /// What will become of an attempt, fixed when it is sent: amounts of work counted from its
 /// start, and how it ends. How long the work takes is not fixed.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(super) struct Plan {
+    /// Work to the end, good or bad.
+    pub(super) end: u64,
+    pub(super) fate: Fate,
+    /// Work to the first output.
+    pub(super) output: u64,
+    /// Output tokens of the complete answer.
+    pub(super) tokens: u32,
+    /// It is known without a division that all of these are there at the end.
+    pub(super) whole: bool,
+    /// Work per output token after the first.
+    pub(super) pace: u64,
     /// Work to headers; zero where nobody waits for them.
     pub(super) headers: u64,
     /// One more than the work to a first chunk without content; zero where there is none, or nobody waits
     /// for it.
     pub(super) chunk: u64,
-    /// Work to the first output.
-    pub(super) output: u64,
-    /// Work per output token after the first.
-    pub(super) pace: u64,
-    /// Work to the end, good or bad.
-    pub(super) end: u64,
     /// Work to the call of a tool; zero where it calls none.
     pub(super) tool: u64,
-    /// Output tokens of the complete answer.
-    pub(super) tokens: u32,
-    pub(super) fate: Fate,
 }
 
 /// How an attempt ends.
@@ -182,8 +194,7 @@ impl Attempt {
     /// The stage after this one, of an attempt in work or about to be.
     #[inline]
     pub(super) fn next_stage(&self) -> Stage {
-        if let (Fate::Answers(_), 0) = (self.plan.fate, self.plan.tool | self.plan.chunk) {
-            // By far the commonest course.
+        if self.plain {
             return match self.stage {
                 Stage::Queued if self.shows_headers => Stage::ToHeaders,
                 Stage::Queued | Stage::ToHeaders if self.streamed => Stage::ToOutput,
@@ -240,7 +251,7 @@ impl Attempt {
         if self.stage.in_work() {
             self.used_after(clock.reading(now) - self.start)
         } else if self.silent_since.is_some() {
-            self.used_after(self.plan.end.into())
+            self.used_in_all()
         } else {
             Usage::default()
         }
@@ -249,11 +260,23 @@ impl Attempt {
     /// What it has used after `done` work since its start.
     #[inline]
     pub(super) fn used_after(&self, done: Work) -> Usage {
-        Usage {
-            input: self.ask.input,
-            cached: self.ask.cached,
-            output: self.plan.tokens_after(done),
+        self.used_up(self.plan.tokens_after(done))
+    }
+
+    /// What it has used when its work is done.
+    #[inline]
+    pub(super) fn used_in_all(&self) -> Usage {
+        let end = self.plan.end.into();
+        if self.plan.whole {
+            debug_assert_eq!(self.plan.tokens_after(end), self.plan.tokens, "{self:?}");
+            return self.used_up(self.plan.tokens);
         }
+        self.used_after(end)
+    }
+
+    #[inline]
+    fn used_up(&self, output: u32) -> Usage {
+        Usage { input: self.ask.input, cached: self.ask.cached, output }
     }
 
     /// When its latest token came, reckoned at the present speed: the first µs at which it was
@@ -269,9 +292,7 @@ impl Attempt {
         match billing {
             Billing::Nothing => Usage::default(),
             Billing::Consumed => used,
-            Billing::Full => {
-                Usage { input: self.ask.input, cached: self.ask.cached, output: self.plan.tokens }
-            }
+            Billing::Full => self.used_up(self.plan.tokens),
         }
     }
 
@@ -293,6 +314,12 @@ impl Attempt {
 }
 
 impl Plan {
+    /// Whether an attempt with this plan answers, and shows nothing between headers, output and end.
+    #[inline]
+    pub(super) fn is_plain(&self) -> bool {
+        matches!(self.fate, Fate::Answers(_)) && self.tool | self.chunk == 0
+    }
+
     /// Output tokens made after `done` work.
     #[inline]
     pub(super) fn tokens_after(&self, done: Work) -> u32 {

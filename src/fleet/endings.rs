@@ -18,7 +18,7 @@ impl Fleet {
         let Fleet { sites, limits, attempts, caches, .. } = self;
         let attempt = attempts.live(handle);
         let site = &mut sites[usize::from(attempt.target.0)];
-        let usage = attempt.used_after(attempt.plan.end.into());
+        let usage = attempt.used_in_all();
         if usage.output > 0 {
             caches.keep(now, attempt.target, handle);
         }

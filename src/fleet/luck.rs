@@ -90,6 +90,8 @@ fn works(model: &TargetModel, order: &Order<'_>, ask: Ask, plan: &mut Plan) {
     plan.end = times.end * FULL_SPEED;
     plan.tool = 0;
     plan.tokens = tokens;
+    // What is cut at the most work there is may end before its last token.
+    plan.whole = times.end < MOST_WORK;
 }
 
 /// Output tokens of a complete answer.
@@ -133,13 +135,13 @@ fn struck(
         Phase::BeforeOutput => {
             works(model, order, ask, plan);
             plan.fate = Fate::Fails(fall(kind.phase, model.bill_failed));
-            plan.end = plan.output;
+            (plan.end, plan.whole) = (plan.output, false);
             Prospect::Works
         }
         Phase::AfterOutput => {
             works(model, order, ask, plan);
             plan.fate = Fate::Fails(fall(kind.phase, model.bill_cancelled));
-            plan.end = plan.somewhere(position(model, order));
+            (plan.end, plan.whole) = (plan.somewhere(position(model, order)), false);
             Prospect::Works
         }
     }
@@ -173,7 +175,7 @@ fn answers(model: &TargetModel, climate: &Climate, order: &Order<'_>, ask: Ask, 
                 retry_after: None,
                 billing: model.bill_cancelled,
             };
-            plan.end = plan.somewhere(position(model, order));
+            (plan.end, plan.whole) = (plan.somewhere(position(model, order)), false);
             plan.fate = Fate::Fails(fall);
             return;
         }
@@ -260,6 +262,8 @@ impl Plan {
             pace: slow(self.pace),
             end: slow(self.end),
             tool: slow(self.tool),
+            // Rounding may take a token off the end.
+            whole: false,
             fate,
             ..self
         }

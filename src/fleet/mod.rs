@@ -177,6 +177,7 @@ impl Fleet {
                     let most = request.max_output.min(site.model.max_output_tokens);
                     plan.call_tool(at, request.output.min(most));
                 }
+                attempt.plain = plan.is_plain();
                 site.take_in(now, handle, attempts, agenda);
             }
         }
@@ -236,11 +237,7 @@ impl Fleet {
         let rule = if attempt.streamed { abort.streamed } else { abort.whole };
         let works_on = rule == AbortRule::RunsOn
             && (attempt.stage == Stage::Queued || attempt.stage.in_work());
-        let used = if works_on {
-            attempt.used_after(attempt.plan.end.into())
-        } else {
-            attempt.used(now, &site.clock)
-        };
+        let used = if works_on { attempt.used_in_all() } else { attempt.used(now, &site.clock) };
         // Where no work began, there is nothing to bill, whatever the rule.
         let usage = if works_on || used != Usage::default() {
             attempt.billed(site.model.bill_cancelled, used)

@@ -171,7 +171,7 @@ impl Simulation<'_> {
             return;
         }
         match open.alarm.wakes_before(until) {
-            true => open.patience = Some(until),
+            true => open.patient = true,
             false => self.queue_patience(now, handle, until),
         }
     }

@@ -147,7 +147,7 @@ impl Simulation<'_> {
         if S::KEEPS_ROWS {
             let open = &mut self.open[slot];
             if open.latest == Latest::Pending {
-                open.row.decision = Some(decision);
+                open.seen().decision = Some(decision);
             }
         }
         if decision == Decision::Await {
@@ -263,14 +263,14 @@ impl Simulation<'_> {
     fn turn_to_rival(&mut self, slot: usize, sink: &mut impl Sink) {
         self.flush(slot, sink);
         let open = &mut self.open[slot];
-        if open.rival.latest.is_in_flight() {
+        if open.has_rival() {
             open.turn();
         }
     }
 
     /// Hands on the row of the attempt that ended last, now that what follows is decided.
     #[inline(always)]
-    pub(super) fn flush(&mut self, slot: usize, sink: &mut impl Sink) {
+    pub(super) fn flush<S: Sink>(&mut self, slot: usize, sink: &mut S) {
         let open = &mut self.open[slot];
         if open.latest == Latest::Pending {
             open.latest = Latest::Done;
@@ -283,9 +283,12 @@ impl Simulation<'_> {
                         arm * self.scenario.targets.len()
                     }
                 };
-                self.totals.targets[first + usize::from(open.row.target.0)].end(&open.row);
+                self.totals.targets[first + usize::from(open.row.target.0)]
+                    .end(&open.row.of_totals());
             }
-            sink.attempt(&open.row);
+            if S::KEEPS_ROWS {
+                sink.attempt(&open.seen_row());
+            }
         }
     }
 }

@@ -7,9 +7,9 @@ use windtunnel_policy::{Instant, Money};
 use super::Simulation;
 use super::alarm::Woken;
 use super::occurrence::Occurrence;
-use super::open::{Asker, Complete, End, Latest, Open};
+use super::open::{Asker, Complete, End, Latest, Row};
 use crate::fleet::{Notice, NoticeKind};
-use crate::record::{AttemptRow, Sink};
+use crate::record::Sink;
 use crate::world::{KillSwitch, World};
 
 impl Simulation<'_> {
@@ -23,7 +23,8 @@ impl Simulation<'_> {
     ) {
         let open = &mut self.open[request.slot as usize];
         let woken = open.alarm.wake(now);
-        if let Some(until) = open.patience.take() {
+        if std::mem::take(&mut open.patient) {
+            let until = open.request.at + open.request.patience;
             self.queue_patience(now, request, until);
         }
         match woken {
@@ -128,8 +129,9 @@ impl Simulation<'_> {
     /// Tells the router when the stream of a request was last seen, so that its idle timeout needs
     /// no event per token.
     fn report_progress(&mut self, now: Instant, request: RequestRef, sink: &mut impl Sink) {
-        let Open { latest, row, rival, .. } = &self.open[request.slot as usize];
-        for (latest, number) in [(*latest, row.number), (rival.latest, rival.row.number)] {
+        let open = &self.open[request.slot as usize];
+        let both = [Some((open.latest, open.row.number)), open.rival()];
+        for (latest, number) in both.into_iter().flatten() {
             let Latest::InFlight(fleet) = latest else { continue };
             if let Some(at) = self.fleet.last_output(now, fleet) {
                 let attempt = AttemptRef { request, number };
@@ -167,15 +169,21 @@ impl Simulation<'_> {
         match notice.kind {
             NoticeKind::CallsTool(_) => None,
             NoticeKind::Headers => {
-                open.row.headers = Some(now);
+                if S::KEEPS_ROWS {
+                    open.seen().headers = Some(now);
+                }
                 Some(Event::Headers(attempt))
             }
             NoticeKind::FirstChunk => {
-                open.row.first_chunk = Some(now);
+                if S::KEEPS_ROWS {
+                    open.seen().first_chunk = Some(now);
+                }
                 Some(Event::FirstChunk(attempt))
             }
             NoticeKind::FirstOutput => {
-                open.row.first_output = Some(now);
+                if S::KEEPS_ROWS {
+                    open.seen().first_output = Some(now);
+                }
                 // Headers, or a chunk without content, that were passed on before are no output.
                 if let Some(released) = &mut open.released {
                     *released = now;
@@ -195,7 +203,7 @@ impl Simulation<'_> {
                     bill,
                 };
                 open.end_latest::<S>(now, &end);
-                let AttemptRow { number, recovery, sent, target, .. } = open.row;
+                let Row { number, recovery, sent, target, .. } = open.row;
                 open.complete = Some(Complete {
                     number,
                     target,

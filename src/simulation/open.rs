@@ -1,5 +1,7 @@
 //! The requests that are open, by the router's slot.
 
+use std::mem::offset_of;
+
 use windtunnel_policy::config::RecoveryAction;
 use windtunnel_policy::event::{AttemptRef, BreakerState, RequestRef, Send};
 use windtunnel_policy::outcome::{Execution, FailureClass, Phase, Usage};
@@ -12,49 +14,63 @@ use crate::fleet::FleetRef;
 use crate::record::{AttemptRow, Sink};
 use crate::world::WorldRequest;
 
-/// One open request.
+/// One open request. With many in flight each event waits for memory: what all of them look at is in the first
+/// of its cache lines, then what comes with answers and timers, then what was asked, and in the last two what
+/// few requests need.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub(super) struct Open {
     /// The router's handle.
     pub(super) handle: RequestRef,
-    /// Its timer.
-    pub(super) alarm: Alarm,
-    /// What the world knows of it.
-    pub(super) request: WorldRequest,
-    /// Its position in the world.
-    pub(super) index: u64,
-    /// The interval of its arrival.
-    pub(super) interval: usize,
-    /// Whether it counts in the measures.
-    pub(super) measured: bool,
+    /// Its latest attempt, and where that is; of two in flight, the one at hand.
+    pub(super) latest: Latest,
     /// The position of its totals.
     pub(super) account: u16,
-    /// The gateway that has it.
-    pub(super) gateway: u16,
-    /// The closed loop's user that waits for it.
-    pub(super) asker: Option<Asker>,
-    /// Targets it was sent to, and how often.
-    sent_to: Vec<(u16, u32)>,
-    /// A bit for each of these, by the target's number modulo 64: most sends are the first to a target.
-    sent_to_any: u64,
-    /// Its latest attempt, and where that is; of two in flight, the one at hand. The row stays in
-    /// one place from send to sink.
-    pub(super) latest: Latest,
-    /// The row of that attempt.
-    pub(super) row: AttemptRow,
-    /// The other attempt, while a hedge is in flight.
-    pub(super) rival: Rival,
-    /// The latest complete response.
-    pub(super) complete: Option<Complete>,
-    /// What the record of its tool said last.
-    pub(super) record: Option<Execution>,
+    /// Whether it counts in the measures.
+    pub(super) measured: bool,
+    /// Whether `rival` is of this request.
+    hedged: bool,
+    /// What was noted of that attempt.
+    pub(super) row: Row,
+    /// Its timer.
+    pub(super) alarm: Alarm,
     /// When output was first passed to the caller.
     pub(super) released: Option<Instant>,
-    /// When its caller goes away, where that is not queued yet: a wake-up comes before.
-    pub(super) patience: Option<Instant>,
     /// Everything billed so far.
     pub(super) cost: Money,
+    /// Its position in the world.
+    pub(super) index: u64,
+    /// The latest complete response.
+    pub(super) complete: Option<Complete>,
+    /// The interval of its arrival.
+    interval: u32,
+    /// The target it was sent to first, and how often.
+    first_target: (u16, u16),
+    /// The gateway that has it.
+    pub(super) gateway: u16,
+    /// What the record of its tool said last.
+    pub(super) record: Option<Execution>,
+    /// Whether it was sent to `other_targets`.
+    went_on: bool,
+    /// Whether its caller's patience is not queued yet: a wake-up comes before its end.
+    pub(super) patient: bool,
+    /// Whether `asker` waits for it.
+    asked_in_loop: bool,
+    /// What the world knows of it.
+    pub(super) request: WorldRequest,
+    /// The closed loop's user that waits for it.
+    asker: Asker,
+    /// The other attempt, while a hedge is in flight.
+    rival: Rival,
+    /// The other targets it was sent to, and how often.
+    other_targets: Vec<(u16, u16)>,
+    /// The rows of both attempts, the one at hand first, as far as only a sink looks at them; made once,
+    /// where one keeps rows.
+    seen: Option<Box<[AttemptRow; 2]>>,
 }
+
+/// Four lines, and two more that most requests never touch.
+const _: () = assert!(size_of::<Open>() == 6 * 64 && offset_of!(Open, asker) <= 4 * 64);
 
 /// The user of a closed loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -64,10 +80,25 @@ pub(super) struct Asker {
 }
 
 /// The second of two attempts in flight.
-#[derive(Clone, Debug)]
-pub(super) struct Rival {
-    pub(super) latest: Latest,
-    pub(super) row: AttemptRow,
+#[derive(Clone, Copy, Debug)]
+struct Rival {
+    latest: Latest,
+    row: Row,
+}
+
+/// What is noted of an attempt in any run: its part of the totals.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    pub(super) sent: Instant,
+    pub(super) cost: Money,
+    pub(super) usage: Usage,
+    pub(super) number: u16,
+    pub(super) target: TargetId,
+    pub(super) recovery: Option<RecoveryAction>,
+    breaker: BreakerState,
+    failure: Option<FailureClass>,
+    pub(super) was_sent: bool,
+    pub(super) hidden_calls: u8,
 }
 
 /// Where an attempt of a request is.
@@ -119,55 +150,64 @@ impl Open {
     pub(super) fn reopen(&mut self, handle: RequestRef, asked: &Asked) {
         let Asked { request, index, interval, measured, account, gateway, asker } = *asked;
         self.handle = handle;
-        self.alarm = Alarm::NONE;
-        self.request = request;
-        self.index = index;
-        self.interval = interval;
-        self.measured = measured;
-        self.account = account;
-        self.gateway = gateway;
-        self.asker = asker;
-        self.sent_to.clear();
-        self.sent_to_any = 0;
         self.latest = Latest::Done;
-        self.rival.latest = Latest::Done;
-        self.complete = None;
-        self.record = None;
+        self.account = account;
+        self.measured = measured;
+        self.hedged = false;
+        self.alarm = Alarm::NONE;
         self.released = None;
-        self.patience = None;
         self.cost = Money::ZERO;
+        self.index = index;
+        self.complete = None;
+        self.interval = u32::try_from(interval).expect("fewer than 2^32 intervals");
+        self.first_target.1 = 0;
+        self.gateway = gateway;
+        self.record = None;
+        self.went_on = false;
+        self.patient = false;
+        self.asked_in_loop = asker.is_some();
+        self.request = request;
+        if let Some(asker) = asker {
+            self.asker = asker;
+        }
     }
 
     /// A request that just arrived.
     pub(super) fn new(handle: RequestRef, asked: &Asked) -> Open {
-        let Asked { request, index, interval, measured, account, gateway, asker } = *asked;
-        Open {
+        let mut open = Open {
             handle,
-            alarm: Alarm::NONE,
-            request,
-            index,
-            interval,
-            measured,
-            account,
-            gateway,
-            asker,
-            sent_to: Vec::with_capacity(8),
-            sent_to_any: 0,
             latest: Latest::Done,
-            row: NO_ROW,
-            rival: Rival { latest: Latest::Done, row: NO_ROW },
-            complete: None,
-            record: None,
+            account: 0,
+            measured: false,
+            hedged: false,
+            row: NO_ATTEMPT,
+            alarm: Alarm::NONE,
             released: None,
-            patience: None,
             cost: Money::ZERO,
-        }
+            index: 0,
+            complete: None,
+            interval: 0,
+            first_target: (0, 0),
+            gateway: 0,
+            record: None,
+            went_on: false,
+            patient: false,
+            asked_in_loop: false,
+            request: asked.request,
+            asker: Asker { closed_loop: 0, user: 0 },
+            rival: Rival { latest: Latest::Done, row: NO_ATTEMPT },
+            other_targets: Vec::with_capacity(7),
+            seen: None,
+        };
+        open.reopen(handle, asked);
+        open
     }
 
     /// Whose account it goes to.
     #[inline]
     pub(super) fn whose(&self) -> Whose {
-        let Open { account, interval, asker, .. } = *self;
+        let asker = self.asked_in_loop.then_some(self.asker);
+        let (account, interval) = (self.account, self.interval as usize);
         Whose { account, interval, marks: self.request.marks, asker }
     }
 
@@ -177,82 +217,121 @@ impl Open {
         if self.handle != attempt.request {
             return false;
         }
-        if self.row.number != attempt.number && self.rival.latest.is_in_flight() {
+        if self.row.number != attempt.number && self.has_rival() {
             self.turn();
         }
         self.row.number == attempt.number && self.latest.is_in_flight()
     }
 
+    /// Whether another attempt than the one at hand is in flight.
+    #[inline]
+    pub(super) fn has_rival(&self) -> bool {
+        self.hedged && self.rival.latest.is_in_flight()
+    }
+
+    /// The other attempt in flight: where it is, and its number.
+    pub(super) fn rival(&self) -> Option<(Latest, u16)> {
+        self.has_rival().then_some((self.rival.latest, self.rival.row.number))
+    }
+
     /// Puts the attempt at hand aside for the other.
     pub(super) fn turn(&mut self) {
+        if !self.hedged {
+            // What stands there is of an earlier request.
+            self.rival.latest = Latest::Done;
+            self.hedged = true;
+        }
         std::mem::swap(&mut self.latest, &mut self.rival.latest);
         std::mem::swap(&mut self.row, &mut self.rival.row);
+        if let Some(rows) = &mut self.seen {
+            rows.swap(0, 1);
+        }
     }
 
     /// How often it was sent to this target before. Counts the send to come.
     #[inline]
     pub(super) fn count_send(&mut self, target: TargetId) -> u32 {
-        let bit = 1 << (target.0 % 64);
-        if self.sent_to_any & bit != 0
-            && let Some((_, times)) = self.sent_to.iter_mut().find(|(other, _)| *other == target.0)
-        {
-            *times += 1;
-            return *times - 1;
+        let (first, times) = &mut self.first_target;
+        if *times == 0 {
+            *first = target.0;
         }
-        self.sent_to_any |= bit;
-        self.sent_to.push((target.0, 1));
+        if *first == target.0 {
+            *times += 1;
+            return u32::from(*times) - 1;
+        }
+        self.count_send_elsewhere(target)
+    }
+
+    /// The same for another target than its first.
+    fn count_send_elsewhere(&mut self, target: TargetId) -> u32 {
+        if !self.went_on {
+            self.went_on = true;
+            self.other_targets.clear();
+        }
+        let known = self.other_targets.iter_mut().find(|(other, _)| *other == target.0);
+        if let Some((_, times)) = known {
+            *times += 1;
+            return u32::from(*times) - 1;
+        }
+        self.other_targets.push((target.0, 1));
         0
     }
 
     /// How often it was sent to the target of the attempt at hand before that.
     pub(super) fn sends_before(&self) -> u32 {
-        let to_target = |(sent_to, _): &&(u16, u32)| *sent_to == self.row.target.0;
-        self.sent_to.iter().find(to_target).map_or(0, |(_, times)| times - 1)
+        let others = if self.went_on { &self.other_targets[..] } else { &[] };
+        let mut all = std::iter::once(&self.first_target).chain(others);
+        let to_target = all.find(|(sent_to, _)| *sent_to == self.row.target.0);
+        to_target.map_or(0, |(_, times)| u32::from(*times) - 1)
     }
 
-    /// Begins the row of an attempt that starts now, with the fields of its end still open. What
-    /// only a sink would look at is left as it is where none keeps rows.
+    /// Notes an attempt that starts now, with the fields of its end still open.
     #[inline]
     pub(super) fn begin_row<S: Sink>(&mut self, send: &Send, was_sent: bool, now: Instant) {
-        let row = &mut self.row;
-        row.number = send.attempt.number;
-        row.target = send.target;
-        row.recovery = send.recovery;
-        row.breaker = send.breaker;
-        row.failure = None;
-        row.sent = now;
-        row.was_sent = was_sent;
-        row.hidden_calls = 0;
-        row.usage = Usage::default();
-        row.cost = Money::ZERO;
+        self.row = Row {
+            sent: now,
+            cost: Money::ZERO,
+            usage: Usage::default(),
+            number: send.attempt.number,
+            target: send.target,
+            recovery: send.recovery,
+            breaker: send.breaker,
+            failure: None,
+            was_sent,
+            hidden_calls: 0,
+        };
         if S::KEEPS_ROWS {
-            *row = AttemptRow {
+            *self.seen() = AttemptRow {
                 request: self.index,
                 class: self.request.class,
                 group: send.group,
-                decision: None,
-                status: 0,
-                phase: Phase::BeforeHeaders,
                 waited: send.waited,
                 retry_after: send.retry_after,
                 arrived: self.request.at,
-                headers: None,
-                first_chunk: None,
-                first_output: None,
                 ended: now,
-                cancelled: false,
                 remaining: send.remaining,
-                ..*row
+                ..NO_ROW
             };
         }
     }
 
-    /// Ends the attempt in flight and keeps its row until the decision about it is known.
+    /// What only a sink looks at in the row of the attempt at hand.
+    pub(super) fn seen(&mut self) -> &mut AttemptRow {
+        &mut self.seen.get_or_insert_with(|| Box::new([NO_ROW; 2]))[0]
+    }
+
+    /// The whole row of the attempt at hand, where rows are kept.
+    pub(super) fn seen_row(&mut self) -> AttemptRow {
+        let row = self.row;
+        row.in_row(self.seen())
+    }
+
+    /// Ends the attempt in flight and keeps what was noted until the decision about it is known.
     #[inline]
     pub(super) fn end_latest<S: Sink>(&mut self, now: Instant, end: &End) {
-        let row = &mut self.row;
-        row.failure = end.failure;
+        self.row.failure = end.failure;
         if S::KEEPS_ROWS {
+            let row = self.seen();
             row.ended = now;
             row.status = end.status;
             row.phase = end.phase.unwrap_or_else(|| row.phase_now());
@@ -280,7 +359,49 @@ impl Open {
     }
 }
 
+impl Row {
+    /// As the totals of its target take it.
+    #[inline]
+    pub(super) fn of_totals(&self) -> AttemptRow {
+        self.in_row(&NO_ROW)
+    }
+
+    /// Beside what a sink looks at.
+    #[inline]
+    fn in_row(&self, seen: &AttemptRow) -> AttemptRow {
+        let Row { sent, cost, usage, number, target, recovery, .. } = *self;
+        let Row { breaker, failure, was_sent, hidden_calls, .. } = *self;
+        AttemptRow {
+            sent,
+            cost,
+            usage,
+            number,
+            target,
+            recovery,
+            breaker,
+            failure,
+            was_sent,
+            hidden_calls,
+            ..*seen
+        }
+    }
+}
+
 /// Stands where there was no attempt yet.
+const NO_ATTEMPT: Row = Row {
+    sent: Instant::ZERO,
+    cost: Money::ZERO,
+    usage: Usage { input: 0, cached: 0, output: 0 },
+    number: 0,
+    target: TargetId(0),
+    recovery: None,
+    breaker: BreakerState::Closed,
+    failure: None,
+    was_sent: false,
+    hidden_calls: 0,
+};
+
+/// A row of which nothing was seen yet.
 const NO_ROW: AttemptRow = AttemptRow {
     request: 0,
     class: 0,
