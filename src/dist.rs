@@ -56,8 +56,10 @@ const OCTAVES: usize = 20;
 const KNOTS: usize = OCTAVES * CELLS_PER_OCTAVE + 1;
 /// The finest cell spans 2³⁸ of 2⁶⁴ draws, the widest 2⁵⁶.
 const FINEST: u32 = 38;
-/// A shift of `MAX_SHIFT - leading zeros` leaves seven significant bits of w.
-const MAX_SHIFT: u32 = 57;
+/// Bits of w below its highest that tell the cells of an octave apart.
+const SIGNIFICANT: u32 = 6;
+/// The lowest draw of the octave above the finest cells, which are as wide as its.
+const FINEST_OCTAVE: u64 = 1 << (FINEST + SIGNIFICANT);
 /// The upper end of the table stands for this distance from one: 2⁻²⁹.
 const FARTHEST: f64 = 1.0 / (1_u64 << 29) as f64;
 const TWO_POW_64: f64 = 18_446_744_073_709_551_616.0;
@@ -114,11 +116,13 @@ impl Dist {
         let upper = draw >> 63;
         // The distance to the nearer end: the draw itself, or its complement.
         let w = draw ^ upper.wrapping_neg();
-        let shift = MAX_SHIFT.saturating_sub(w.leading_zeros()).max(FINEST);
+        // Seven significant bits of w are left, and fewer in the finest cells.
+        let shift = (w | FINEST_OCTAVE).ilog2() - SIGNIFICANT;
         let cell = (shift - FINEST) as usize * CELLS_PER_OCTAVE + (w >> shift) as usize;
-        let fraction = (w & ((1 << shift) - 1)) >> (shift - 32);
+        let fraction = (w << (u64::BITS - shift)) >> 32;
         let knots = &self.table[upper as usize];
-        let (near, far) = (knots[cell], knots[cell + 1]);
+        let far = knots[cell + 1];
+        let near = knots[cell];
         let step = (i128::from(far - near) * i128::from(fraction)) >> 32;
         ((near + step as i64 + (1 << (FRACTION_BITS - 1))) >> FRACTION_BITS) as u64
     }

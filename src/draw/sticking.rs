@@ -108,7 +108,7 @@ impl StickyThresholds {
     }
 
     /// The same where somebody else knows whether the window is struck.
-    #[inline]
+    #[inline(always)]
     pub fn strike_within(
         &self,
         request: Key,

@@ -141,7 +141,7 @@ impl Simulation<'_> {
     }
 
     /// The gateway sees something of an attempt.
-    #[inline(always)]
+    #[inline(never)]
     pub(super) fn on_notice<S: Sink>(
         &mut self,
         now: Instant,
@@ -149,36 +149,37 @@ impl Simulation<'_> {
         world: &World,
         sink: &mut S,
     ) {
-        if let Some(event) = self.heed(now, notice, sink) {
-            self.tell(now, event, world, sink);
+        if self.heed(now, notice, sink) {
+            self.carry_out(now, world, sink);
         }
     }
 
-    /// Notes what is seen of an attempt, and says what of it concerns the router.
+    /// Notes what is seen of an attempt, and tells the router if it concerns it; answers whether it does. An
+    /// event is large: it is told where it is made, and nothing is put together of several.
     #[inline(always)]
-    fn heed<S: Sink>(&mut self, now: Instant, notice: &Notice, sink: &mut S) -> Option<Event> {
+    fn heed<S: Sink>(&mut self, now: Instant, notice: &Notice, sink: &mut S) -> bool {
         let attempt = notice.attempt;
         if let NoticeKind::CallsTool(key) = notice.kind {
             self.on_tool_call(now, attempt, key, sink);
-            return None;
+            return false;
         }
         let open = &mut self.open[attempt.request.slot as usize];
         if !open.take_up(attempt) {
-            return None;
+            return false;
         }
         match notice.kind {
-            NoticeKind::CallsTool(_) => None,
+            NoticeKind::CallsTool(_) => return false,
             NoticeKind::Headers => {
                 if S::KEEPS_ROWS {
                     open.seen().headers = Some(now);
                 }
-                Some(Event::Headers(attempt))
+                self.route(now, Event::Headers(attempt), sink);
             }
             NoticeKind::FirstChunk => {
                 if S::KEEPS_ROWS {
                     open.seen().first_chunk = Some(now);
                 }
-                Some(Event::FirstChunk(attempt))
+                self.route(now, Event::FirstChunk(attempt), sink);
             }
             NoticeKind::FirstOutput => {
                 if S::KEEPS_ROWS {
@@ -188,7 +189,7 @@ impl Simulation<'_> {
                 if let Some(released) = &mut open.released {
                     *released = now;
                 }
-                Some(Event::FirstOutput(attempt))
+                self.route(now, Event::FirstOutput(attempt), sink);
             }
             NoticeKind::Ended { usage, answer, task_done, contract_ok, bill } => {
                 self.end_tool(attempt, false);
@@ -219,12 +220,12 @@ impl Simulation<'_> {
                 if hides {
                     self.tell_calls(now, attempt, sink);
                 }
-                Some(Event::Ended { attempt, usage, answer })
+                self.route(now, Event::Ended { attempt, usage, answer }, sink);
             }
             NoticeKind::Failed { failure, bill } => {
                 self.end_tool(attempt, false);
                 if self.is_hidden(now, attempt, &failure, bill) {
-                    return None;
+                    return false;
                 }
                 let open = &mut self.open[attempt.request.slot as usize];
                 let Failure { class, status, phase, usage, .. } = failure;
@@ -242,9 +243,10 @@ impl Simulation<'_> {
                 if hides {
                     self.tell_calls(now, attempt, sink);
                 }
-                Some(Event::Failed { attempt, failure })
+                self.route(now, Event::Failed { attempt, failure }, sink);
             }
         }
+        true
     }
 
     #[inline]

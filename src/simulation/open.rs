@@ -235,6 +235,7 @@ impl Open {
     }
 
     /// Puts the attempt at hand aside for the other.
+    #[inline(never)]
     pub(super) fn turn(&mut self) {
         if !self.hedged {
             // What stands there is of an earlier request.
