@@ -78,14 +78,20 @@ impl<T: Copy> Timers<T> {
         self.next
     }
 
-    /// Takes the next timer.
+    /// Takes the next timer, and drops those that follow it in its lane up to the first that is not
+    /// `stale`: what is stale once stays so. When a timer comes up, nearly all that were set within as
+    /// long a time before are, and it costs less to pass them in one go than to wait for each.
     #[inline]
-    pub fn pop(&mut self) -> Option<(EventKey, T)> {
+    pub fn pop(&mut self, stale: impl Fn(T) -> bool) -> Option<(EventKey, T)> {
         let (timer, next) = if self.first == HEAP {
             (self.heap.pop()?, self.heap.peek())
         } else {
             let lane = &mut self.lanes[self.first].1;
-            (lane.pop_front()?, lane.front().map(|(key, _)| *key))
+            let timer = lane.pop_front()?;
+            while lane.front().is_some_and(|&(_, payload)| stale(payload)) {
+                lane.pop_front();
+            }
+            (timer, lane.front().map(|(key, _)| *key))
         };
         self.heads[self.first] = next.unwrap_or(EventKey::NEVER);
         let lanes = 0..self.in_use;
@@ -145,14 +151,51 @@ mod tests {
                     reference.push(key, n);
                     timers.push(now, key, n);
                 } else {
-                    prop_assert_eq!(timers.pop(), reference.pop());
+                    prop_assert_eq!(timers.pop(|_| false), reference.pop());
                 }
                 prop_assert_eq!(timers.peek(), reference.peek().unwrap_or(EventKey::NEVER));
             }
             while let Some(next) = reference.pop() {
-                prop_assert_eq!(timers.pop(), Some(next));
+                prop_assert_eq!(timers.pop(|_| false), Some(next));
             }
-            prop_assert_eq!(timers.pop(), None);
+            prop_assert_eq!(timers.pop(|_| false), None);
+        }
+    }
+
+    proptest! {
+        /// Against the heap alone, whose stale timers are passed over one by one: those that are not
+        /// stale come at the same moments in the same order.
+        #[test]
+        fn stale_timers_may_be_dropped_before_they_come(
+            steps in prop::collection::vec((any::<bool>(), 0_u64..3, 0_usize..6, any::<bool>()), 1..400),
+        ) {
+            const DELAYS: [u64; 6] = [30, 8, 60, 20, 7, 9];
+            let stale = |(_, stale): (usize, bool)| stale;
+            let mut timers = Timers::new([us(30), us(8), us(60)]);
+            let mut reference = EventQueue::with_capacity(0);
+            let mut now = Instant::ZERO;
+            let (mut come, mut expected) = (Vec::new(), Vec::new());
+            let mut take = |timers: &mut Timers<_>, reference: &mut EventQueue<_>, until: EventKey| {
+                while timers.peek() <= until {
+                    come.extend(timers.pop(stale).filter(|&(_, timer)| !stale(timer)));
+                }
+                while let Some(next) = reference.pop_before(until) {
+                    expected.extend((!stale(next.1)).then_some(next));
+                }
+            };
+            for (n, (push, later, delay, is_stale)) in steps.into_iter().enumerate() {
+                now = now + us(later);
+                if push {
+                    let key = EventKey::new(now + us(DELAYS[delay]), Rank::Timer, n as u64, 0);
+                    reference.push(key, (n, is_stale));
+                    timers.push(now, key, (n, is_stale));
+                } else {
+                    take(&mut timers, &mut reference, EventKey::new(now, Rank::Arrival, 0, 0));
+                }
+            }
+            take(&mut timers, &mut reference, EventKey::new(now + us(99), Rank::Arrival, 0, 0));
+            prop_assert!(timers.pop(stale).is_none());
+            prop_assert_eq!(come, expected);
         }
     }
 
@@ -163,8 +206,8 @@ mod tests {
             let key = EventKey::new(Instant::ZERO + us(delay), Rank::Timer, 0, 0);
             timers.push(Instant::ZERO, key, delay);
         }
-        assert_eq!(timers.pop().map(|(_, delay)| delay), Some(1));
+        assert_eq!(timers.pop(|_| false).map(|(_, delay)| delay), Some(1));
         timers.clear();
-        assert_eq!((timers.peek(), timers.pop()), (EventKey::NEVER, None));
+        assert_eq!((timers.peek(), timers.pop(|_| false)), (EventKey::NEVER, None));
     }
 }

@@ -5,7 +5,7 @@ use windtunnel_policy::config::RecoveryAction;
 use windtunnel_policy::event::{Advice, Outcome};
 use windtunnel_policy::outcome::FailureClass;
 
-use super::{AttemptRow, RequestRow, SignedHist};
+use super::{AttemptRow, RequestRow, SignedHist, Times};
 use crate::hist::Hist;
 
 /// Everything measured in one run: one policy in one world.
@@ -231,10 +231,10 @@ impl ClassTotals {
     #[inline(always)]
     pub fn close(&mut self, row: &RequestRow) {
         self.count(row);
-        self.record_times(row);
+        self.record(&row.times());
     }
 
-    /// The same without its times: their sums count, and their histograms stay empty.
+    /// The same without its times: their sums count, and their histograms stay as they are.
     #[inline(always)]
     pub fn count(&mut self, row: &RequestRow) {
         self.requests += 1;
@@ -266,20 +266,23 @@ impl ClassTotals {
         }
     }
 
-    #[inline(always)]
-    fn record_times(&mut self, row: &RequestRow) {
-        let took = row.closed - row.arrived;
-        if row.answered {
-            self.added_latency.record(row.added_latency.unwrap_or_default().as_micros());
-            self.excess_latency.record(row.excess_latency_us.unwrap_or_default());
-            self.latency.record(took.as_micros());
-            self.ttft.record(row.ttft.unwrap_or(took).as_micros());
-        } else {
-            self.added_latency.record_infinite();
-            self.excess_latency.record_infinite();
-            self.latency.record_infinite();
-            self.ttft.record_infinite();
-            self.time_to_failure.record(took.as_micros());
+    /// Enters the times of an action that was counted into their histograms.
+    #[inline]
+    pub fn record(&mut self, times: &Times) {
+        match *times {
+            Times::Answered { added, excess, took, ttft } => {
+                self.added_latency.record(added);
+                self.excess_latency.record(excess);
+                self.latency.record(took);
+                self.ttft.record(ttft);
+            }
+            Times::Unanswered { took } => {
+                self.added_latency.record_infinite();
+                self.excess_latency.record_infinite();
+                self.latency.record_infinite();
+                self.ttft.record_infinite();
+                self.time_to_failure.record(took);
+            }
         }
     }
 

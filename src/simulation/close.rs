@@ -155,7 +155,10 @@ impl Simulation<'_> {
     pub(super) fn settle(&mut self, now: Instant, row: &RequestRow, whose: &Whose, world: &World) {
         let keeps_times = self.keeps_times;
         if let Some(tenant) = self.tenant_of(row) {
-            close_account(tenant, row, keeps_times);
+            match keeps_times {
+                true => tenant.close(row),
+                false => tenant.count(row),
+            }
         }
         self.settle_account(now, row, whose, world);
     }
@@ -165,8 +168,10 @@ impl Simulation<'_> {
     fn settle_account(&mut self, now: Instant, row: &RequestRow, whose: &Whose, world: &World) {
         if row.measured {
             self.measured_open -= 1;
-            let class = &mut self.totals.classes[usize::from(whose.account)];
-            close_account(class, row, self.keeps_times);
+            self.totals.classes[usize::from(whose.account)].count(row);
+            if self.keeps_times {
+                self.unrecorded.keep(whose.account, row.times(), &mut self.totals.classes);
+            }
         }
         let marks = whose.marks;
         if !marks.has(Marks::INVALID) && !marks.has(Marks::CANCELS) {
@@ -236,14 +241,5 @@ impl Simulation<'_> {
         if row.answered {
             self.totals.interval(self.interval.at(row.closed)).goodput += 1;
         }
-    }
-}
-
-/// Counts how a measured action ended, with its times or without.
-#[inline(always)]
-fn close_account(totals: &mut ClassTotals, row: &RequestRow, keeps_times: bool) {
-    match keeps_times {
-        true => totals.close(row),
-        false => totals.count(row),
     }
 }

@@ -39,17 +39,6 @@ impl Simulation<'_> {
         }
     }
 
-    /// Whether it is a wake-up of a request that is closed, or the patience of its caller: most are.
-    #[inline]
-    pub(super) fn comes_too_late(&self, occurrence: Occurrence) -> bool {
-        match occurrence {
-            Occurrence::Timer(request) | Occurrence::Patience(request) => {
-                self.open[request.slot as usize].handle != request
-            }
-            _ => false,
-        }
-    }
-
     pub(super) fn on_occurrence(
         &mut self,
         now: Instant,

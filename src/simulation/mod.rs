@@ -21,6 +21,7 @@ mod proxy;
 mod recovery;
 mod split;
 mod tools;
+mod unrecorded;
 mod watch;
 
 use windtunnel_policy::config::{FirstToken, Policy, Problem, Streaming};
@@ -39,6 +40,7 @@ use self::pool::Pool;
 use self::proxy::Proxies;
 pub use self::split::{BadSplit, Split};
 use self::tools::Tools;
+use self::unrecorded::Unrecorded;
 use self::watch::Watch;
 use crate::fleet::{Fleet, Notice};
 use crate::ledger::Ledger;
@@ -72,6 +74,7 @@ pub struct Simulation<'s> {
     next_index: u64,
     ledger: Ledger,
     totals: RunTotals,
+    unrecorded: Unrecorded,
     actions: Vec<Action>,
     notices: Vec<Notice>,
     heeds_operators: bool,
@@ -189,6 +192,7 @@ impl<'s> Simulation<'s> {
             next_index: 0,
             ledger: Ledger::default(),
             totals: RunTotals::default(),
+            unrecorded: Unrecorded::new(),
             actions: Vec::with_capacity(most.unwrap_or_default()),
             gateways,
             notices: Vec::with_capacity(64),
@@ -245,8 +249,9 @@ impl<'s> Simulation<'s> {
             }
             now = other.at();
             if timer == other {
-                let (_, occurrence) = self.timers.pop().expect("the timer that was seen");
-                if !self.comes_too_late(occurrence) {
+                let late = |occurrence: Occurrence| occurrence.comes_too_late(&self.open);
+                let (_, occurrence) = self.timers.pop(late).expect("the timer that was seen");
+                if !occurrence.comes_too_late(&self.open) {
                     self.on_occurrence(now, occurrence, world, sink);
                 }
             } else if edge == other {
@@ -364,6 +369,7 @@ impl<'s> Simulation<'s> {
         assert_eq!(permits, 0, "seed {}: probe permits leaked", world.options.seed);
         self.fleet.assert_idle();
         assert!(self.layers.is_idle(), "seed {}: an action is open", world.options.seed);
+        self.unrecorded.record(&mut self.totals.classes);
         let mut totals = std::mem::take(&mut self.totals);
         if self.gateways.arms() > 1 {
             totals.divide(self.scenario.classes.len(), self.scenario.targets.len());

@@ -4,6 +4,8 @@
 use windtunnel_policy::event::{AttemptRef, RequestRef};
 use windtunnel_policy::target::TargetId;
 
+use super::open::Open;
+
 /// Something that happens at a stated time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Occurrence {
@@ -50,4 +52,17 @@ pub(super) enum Occurrence {
         /// The user.
         user: u32,
     },
+}
+
+impl Occurrence {
+    /// Whether it is a wake-up of a request that is closed, or the patience of its caller: most are.
+    #[inline]
+    pub(super) fn comes_too_late(self, open: &[Open]) -> bool {
+        match self {
+            Occurrence::Timer(request) | Occurrence::Patience(request) => {
+                open[request.slot as usize].handle != request
+            }
+            _ => false,
+        }
+    }
 }
