@@ -40,13 +40,25 @@ impl Hist {
     /// Counts `value` once.
     #[inline]
     pub fn record(&mut self, value: u64) {
+        self.mark(value);
+        self.count_marked(1);
+    }
+
+    /// Counts `value` in its cell, and not yet among all: [`Hist::count_marked`] follows.
+    #[inline]
+    pub(crate) fn mark(&mut self, value: u64) {
         let cell = cell_of(value);
         let (number, place) = (cell / CELLS_PER_CHUNK, cell % CELLS_PER_CHUNK);
         match self.chunks.get_mut(number) {
             Some(Some(chunk)) => chunk[place] += 1,
             _ => self.open(number)[place] += 1,
         }
-        self.finite += 1;
+    }
+
+    /// Counts so many observations among all that were marked in their cells.
+    #[inline]
+    pub(crate) fn count_marked(&mut self, observations: u64) {
+        self.finite += observations;
     }
 
     /// A chunk that is not there yet. Apart, so that recording stays small enough to be inlined.

@@ -12,13 +12,15 @@ pub struct SignedHist {
 }
 
 impl SignedHist {
-    /// Counts `value` once.
+    /// Counts `value` once. Both sides are counted, one of them by nothing: a sum at a place that changes
+    /// with the sign would be read too early time and again, while it is still being written.
+    #[inline]
     pub fn record(&mut self, value: i64) {
-        if value < 0 {
-            self.below.record(value.unsigned_abs());
-        } else {
-            self.above.record(value as u64);
-        }
+        let negative = value < 0;
+        let side = if negative { &mut self.below } else { &mut self.above };
+        side.mark(value.unsigned_abs());
+        self.below.count_marked(u64::from(negative));
+        self.above.count_marked(u64::from(!negative));
     }
 
     /// Counts an observation of +∞.
