@@ -94,9 +94,10 @@ impl<T: Copy> Timers<T> {
             (timer, lane.front().map(|(key, _)| *key))
         };
         self.heads[self.first] = next.unwrap_or(EventKey::NEVER);
-        let lanes = 0..self.in_use;
-        self.first = lanes.fold(HEAP, |m, i| if self.heads[i] < self.heads[m] { i } else { m });
-        self.next = self.heads[self.first];
+        let lanes = self.heads[..self.in_use].iter().copied().enumerate();
+        let heap = (HEAP, self.heads[HEAP]);
+        (self.first, self.next) =
+            lanes.fold(heap, |least, lane| if lane.1 < least.1 { lane } else { least });
         Some(timer)
     }
 

@@ -242,8 +242,10 @@ impl<'s> Simulation<'s> {
                     continue;
                 }
                 now = fleet.at();
-                if let Some(notice) = self.fleet.advance(now) {
-                    self.on_notice(now, &notice, world, sink);
+                // Not moved out of there: what was just written in parts is slow to copy.
+                let notice = self.fleet.advance(now);
+                if let Some(notice) = &notice {
+                    self.on_notice(now, notice, world, sink);
                 }
                 continue;
             }
