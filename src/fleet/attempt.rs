@@ -22,8 +22,8 @@ pub struct FleetRef {
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub(super) struct Attempt {
-    /// Reading of the work clock when work on it began.
-    pub(super) start: Work,
+    /// Reading of the work clock when its work comes to its end.
+    ends: Work,
     pub(super) attempt: AttemptRef,
     pub(super) generation: u32,
     /// The request's place in the order of a run.
@@ -51,7 +51,7 @@ pub(super) struct Attempt {
 
 /// A place that no attempt has had yet.
 const VACANT: Attempt = Attempt {
-    start: 0,
+    ends: 0,
     attempt: AttemptRef { request: RequestRef { slot: 0, generation: 0 }, number: 0 },
     generation: 0,
     id: 0,
@@ -233,9 +233,30 @@ impl Attempt {
         }
     }
 
+    /// Work on it begins at this reading of the clock.
+    #[inline]
+    pub(super) fn begin(&mut self, reading: Work) {
+        self.ends = reading + Work::from(self.plan.end);
+        self.stage = self.next_stage();
+    }
+
+    /// Reading of the clock when work on it began.
+    fn began(&self) -> Work {
+        self.ends - Work::from(self.plan.end)
+    }
+
+    /// Reading of the clock at the end of this stage.
+    #[inline]
+    pub(super) fn due(&self) -> Work {
+        match self.stage {
+            Stage::ToEnd => self.ends,
+            _ => self.began() + Work::from(self.milestone()),
+        }
+    }
+
     /// Work from its start to the end of this stage.
     #[inline]
-    pub(super) fn milestone(&self) -> u64 {
+    fn milestone(&self) -> u64 {
         match (self.stage, self.plan.fate) {
             (Stage::ToHeaders, _) => self.plan.headers,
             (Stage::ToChunk, _) => self.plan.chunk - 1,
@@ -249,7 +270,7 @@ impl Attempt {
     /// What it has used by `now`, by its target's clock.
     pub(super) fn used(&self, now: Instant, clock: &WorkClock) -> Usage {
         if self.stage.in_work() {
-            self.used_after(clock.reading(now) - self.start)
+            self.used_after(clock.reading(now) - self.began())
         } else if self.silent_since.is_some() {
             self.used_in_all()
         } else {
@@ -282,7 +303,7 @@ impl Attempt {
     /// When its latest token came, reckoned at the present speed: the first µs at which it was
     /// there.
     pub(super) fn last_token(&self, now: Instant, clock: &WorkClock) -> Instant {
-        let since = self.plan.since_last_token(clock.reading(now) - self.start);
+        let since = self.plan.since_last_token(clock.reading(now) - self.began());
         now.saturating_sub(whole_micros(since, clock.speed()))
     }
 

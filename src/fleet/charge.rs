@@ -21,19 +21,19 @@ pub(super) struct Ask {
 /// How much of what an attempt asks for is charged: a number, and weights of nothing or all.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Weights {
-    fixed: u64,
-    input: u64,
-    max_output: u64,
+    fixed: u32,
+    input: u32,
+    max_output: u32,
 }
 
 /// What an attempt has cost in the end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Settles {
     /// What it was charged …
-    charged: u64,
+    charged: u32,
     /// … and what it used, in such parts …
-    input: u64,
-    output: u64,
+    input: u32,
+    output: u32,
     /// … of which output counts this much, in parts per million.
     output_ppm: u128,
 }
@@ -61,7 +61,8 @@ impl Weights {
     #[inline]
     pub(super) fn of(&self, ask: Ask) -> u64 {
         let Weights { fixed, input, max_output } = *self;
-        fixed + input * u64::from(ask.input) + max_output * u64::from(ask.max_output)
+        let of = |weight: u32, tokens: u32| u64::from(weight) * u64::from(tokens);
+        u64::from(fixed) + of(input, ask.input) + of(max_output, ask.max_output)
     }
 }
 
@@ -96,6 +97,7 @@ impl Settles {
             PPM => u64::from(used.output),
             ppm => (u128::from(used.output) * ppm / PPM) as u64,
         };
-        self.charged * before + self.input * u64::from(used.input) + self.output * output
+        let of = |weight: u32, amount: u64| u64::from(weight) * amount;
+        of(self.charged, before) + of(self.input, used.input.into()) + of(self.output, output)
     }
 }

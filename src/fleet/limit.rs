@@ -5,6 +5,8 @@
 //! Everything is exact, also when the weather changes the limit, and the wait of a refused
 //! attempt is (used + asked − limit) · window / limit, rounded up to the µs.
 
+use std::mem::offset_of;
+
 use windtunnel_policy::outcome::{FailureClass, Usage};
 use windtunnel_policy::target::TargetId;
 use windtunnel_policy::{Duration, Instant, Share};
@@ -17,20 +19,23 @@ const PPM: u128 = 1_000_000;
 const DAY: Duration = Duration::from_secs(86_400);
 const SECOND: u64 = 1_000_000;
 
-/// One limit and what has been taken of it.
+/// One limit and what has been taken of it. What charging an attempt looks at is in one cache line, the first.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub(super) struct Limit {
-    spec: LimitSpec,
+    taken: Taken,
+    /// What is left for us by the weather and the other users.
+    limit: u64,
+    window: u64,
     charge: Weights,
     /// How what was charged is put right in the end; `None` where it stays.
     settles: Option<Settles>,
-    window: u64,
     /// What the weather at each target that shares it says: limit factor, background load.
     members: Vec<(TargetId, Share, u64)>,
-    /// What is left for us by the weather and the other users.
-    limit: u64,
-    taken: Taken,
+    spec: LimitSpec,
 }
+
+const _: () = assert!(offset_of!(Limit, charge) + size_of::<Weights>() <= 64);
 
 /// What has been taken of a limit.
 #[derive(Clone, Copy, Debug)]

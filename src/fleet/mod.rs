@@ -171,7 +171,6 @@ impl Fleet {
                 attempt.streamed = order.streamed;
                 attempt.shows_headers = order.shows_headers();
                 attempt.deadline = order.deadline;
-                attempt.start = 0;
                 if let Some(at) = order.tool_at {
                     let request = order.request;
                     let most = request.max_output.min(site.model.max_output_tokens);

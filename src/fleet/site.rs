@@ -51,7 +51,7 @@ impl WorkKey {
     /// Of the milestone that `attempt`, in work, comes to next.
     #[inline]
     fn next_of(attempt: &Attempt) -> WorkKey {
-        let at = attempt.start + Work::from(attempt.milestone());
+        let at = attempt.due();
         let order = attempt.id << ATTEMPT_BITS | u64::from(attempt.attempt.number);
         WorkKey(at << ORDER_BITS | u128::from(order))
     }
@@ -226,8 +226,7 @@ impl Site {
                 return self.turn_away(now, handle, attempts, agenda);
             }
         }
-        attempt.start = self.clock.reading(now);
-        attempt.stage = attempt.next_stage();
+        attempt.begin(self.clock.reading(now));
         self.in_work += 1;
         self.milestones.push(WorkKey::next_of(attempt), handle);
     }

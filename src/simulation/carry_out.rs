@@ -284,7 +284,7 @@ impl Simulation<'_> {
                     }
                 };
                 self.totals.targets[first + usize::from(open.row.target.0)]
-                    .end(&open.row.of_totals());
+                    .end(&open.counted_row());
             }
             if S::KEEPS_ROWS {
                 sink.attempt(&open.seen_row());

@@ -193,12 +193,12 @@ impl Simulation<'_> {
                     bill,
                 };
                 open.end_latest::<S>(now, &end);
-                let Row { number, recovery, sent, target, .. } = open.row;
+                let Row { number, recovery, target, .. } = open.row;
                 open.complete = Some(Complete {
                     number,
                     target,
                     recovery,
-                    sent,
+                    sent: open.course.sent,
                     ended: now,
                     cost: bill,
                     contract_ok,

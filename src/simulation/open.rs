@@ -15,8 +15,8 @@ use crate::record::{AttemptRow, Sink};
 use crate::world::WorldRequest;
 
 /// One open request. With many in flight each event waits for memory: what all of them look at is in the first
-/// of its cache lines, then what comes with answers and timers, then what was asked, and in the last two what
-/// few requests need.
+/// of its cache lines, then what comes with the end of an attempt, with timers, and what was asked. The last
+/// two are for what few requests need.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(super) struct Open {
@@ -24,38 +24,40 @@ pub(super) struct Open {
     pub(super) handle: RequestRef,
     /// Its latest attempt, and where that is; of two in flight, the one at hand.
     pub(super) latest: Latest,
+    /// What that attempt is.
+    pub(super) row: Row,
     /// The position of its totals.
     pub(super) account: u16,
+    /// The gateway that has it.
+    pub(super) gateway: u16,
     /// Whether it counts in the measures.
     pub(super) measured: bool,
     /// Whether `rival` is of this request.
     hedged: bool,
-    /// What was noted of that attempt.
-    pub(super) row: Row,
-    /// Its timer.
-    pub(super) alarm: Alarm,
-    /// When output was first passed to the caller.
-    pub(super) released: Option<Instant>,
-    /// Everything billed so far.
-    pub(super) cost: Money,
-    /// Its position in the world.
-    pub(super) index: u64,
-    /// The latest complete response.
-    pub(super) complete: Option<Complete>,
-    /// The interval of its arrival.
-    interval: u32,
-    /// The target it was sent to first, and how often.
-    first_target: (u16, u16),
-    /// The gateway that has it.
-    pub(super) gateway: u16,
-    /// What the record of its tool said last.
-    pub(super) record: Option<Execution>,
     /// Whether it was sent to `other_targets`.
     went_on: bool,
     /// Whether its caller's patience is not queued yet: a wake-up comes before its end.
     pub(super) patient: bool,
     /// Whether `asker` waits for it.
     asked_in_loop: bool,
+    /// What the record of its tool said last.
+    pub(super) record: Option<Execution>,
+    /// The target it was sent to first, and how often.
+    first_target: (u16, u16),
+    /// The interval of its arrival.
+    interval: u32,
+    /// When output was first passed to the caller.
+    pub(super) released: Option<Instant>,
+    /// What that attempt has come to.
+    pub(super) course: Course,
+    /// The latest complete response.
+    pub(super) complete: Option<Complete>,
+    /// Everything billed so far.
+    pub(super) cost: Money,
+    /// Its position in the world.
+    pub(super) index: u64,
+    /// Its timer.
+    pub(super) alarm: Alarm,
     /// What the world knows of it.
     pub(super) request: WorldRequest,
     /// The closed loop's user that waits for it.
@@ -69,8 +71,12 @@ pub(super) struct Open {
     seen: Option<Box<[AttemptRow; 2]>>,
 }
 
-/// Four lines, and two more that most requests never touch.
-const _: () = assert!(size_of::<Open>() == 6 * 64 && offset_of!(Open, asker) <= 4 * 64);
+/// One line for every event, three for some, and two that most requests never touch.
+const _: () = assert!(
+    offset_of!(Open, course) == 64
+        && offset_of!(Open, asker) == 4 * 64
+        && size_of::<Open>() == 6 * 64
+);
 
 /// The user of a closed loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -84,14 +90,12 @@ pub(super) struct Asker {
 struct Rival {
     latest: Latest,
     row: Row,
+    course: Course,
 }
 
-/// What is noted of an attempt in any run: its part of the totals.
+/// What is noted of an attempt in any run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
-    pub(super) sent: Instant,
-    pub(super) cost: Money,
-    pub(super) usage: Usage,
     pub(super) number: u16,
     pub(super) target: TargetId,
     pub(super) recovery: Option<RecoveryAction>,
@@ -99,6 +103,14 @@ pub(super) struct Row {
     failure: Option<FailureClass>,
     pub(super) was_sent: bool,
     pub(super) hidden_calls: u8,
+}
+
+/// When an attempt was sent, and what it has been billed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Course {
+    pub(super) sent: Instant,
+    cost: Money,
+    usage: Usage,
 }
 
 /// Where an attempt of a request is.
@@ -151,21 +163,17 @@ impl Open {
         let Asked { request, index, interval, measured, account, gateway, asker } = *asked;
         self.handle = handle;
         self.latest = Latest::Done;
-        self.account = account;
-        self.measured = measured;
-        self.hedged = false;
-        self.alarm = Alarm::NONE;
+        (self.account, self.gateway, self.measured) = (account, gateway, measured);
+        (self.hedged, self.went_on, self.patient) = (false, false, false);
+        self.asked_in_loop = asker.is_some();
+        self.record = None;
+        self.first_target = (0, 0);
+        self.interval = u32::try_from(interval).expect("fewer than 2^32 intervals");
         self.released = None;
+        self.complete = None;
         self.cost = Money::ZERO;
         self.index = index;
-        self.complete = None;
-        self.interval = u32::try_from(interval).expect("fewer than 2^32 intervals");
-        self.first_target.1 = 0;
-        self.gateway = gateway;
-        self.record = None;
-        self.went_on = false;
-        self.patient = false;
-        self.asked_in_loop = asker.is_some();
+        self.alarm = Alarm::NONE;
         self.request = request;
         if let Some(asker) = asker {
             self.asker = asker;
@@ -177,25 +185,26 @@ impl Open {
         let mut open = Open {
             handle,
             latest: Latest::Done,
+            row: NO_ATTEMPT,
             account: 0,
+            gateway: 0,
             measured: false,
             hedged: false,
-            row: NO_ATTEMPT,
-            alarm: Alarm::NONE,
-            released: None,
-            cost: Money::ZERO,
-            index: 0,
-            complete: None,
-            interval: 0,
-            first_target: (0, 0),
-            gateway: 0,
-            record: None,
             went_on: false,
             patient: false,
             asked_in_loop: false,
+            record: None,
+            first_target: (0, 0),
+            interval: 0,
+            released: None,
+            course: NO_COURSE,
+            complete: None,
+            cost: Money::ZERO,
+            index: 0,
+            alarm: Alarm::NONE,
             request: asked.request,
             asker: Asker { closed_loop: 0, user: 0 },
-            rival: Rival { latest: Latest::Done, row: NO_ATTEMPT },
+            rival: Rival { latest: Latest::Done, row: NO_ATTEMPT, course: NO_COURSE },
             other_targets: Vec::with_capacity(7),
             seen: None,
         };
@@ -244,6 +253,7 @@ impl Open {
         }
         std::mem::swap(&mut self.latest, &mut self.rival.latest);
         std::mem::swap(&mut self.row, &mut self.rival.row);
+        std::mem::swap(&mut self.course, &mut self.rival.course);
         if let Some(rows) = &mut self.seen {
             rows.swap(0, 1);
         }
@@ -290,9 +300,6 @@ impl Open {
     #[inline]
     pub(super) fn begin_row<S: Sink>(&mut self, send: &Send, was_sent: bool, now: Instant) {
         self.row = Row {
-            sent: now,
-            cost: Money::ZERO,
-            usage: Usage::default(),
             number: send.attempt.number,
             target: send.target,
             recovery: send.recovery,
@@ -301,6 +308,7 @@ impl Open {
             was_sent,
             hidden_calls: 0,
         };
+        self.course = Course { sent: now, ..NO_COURSE };
         if S::KEEPS_ROWS {
             *self.seen() = AttemptRow {
                 request: self.index,
@@ -323,8 +331,34 @@ impl Open {
 
     /// The whole row of the attempt at hand, where rows are kept.
     pub(super) fn seen_row(&mut self) -> AttemptRow {
-        let row = self.row;
-        row.in_row(self.seen())
+        let seen = *self.seen();
+        self.in_row(&seen)
+    }
+
+    /// The row of the attempt at hand as the totals of its target take it.
+    #[inline]
+    pub(super) fn counted_row(&self) -> AttemptRow {
+        self.in_row(&NO_ROW)
+    }
+
+    /// What was noted of the attempt at hand, beside what a sink looks at.
+    #[inline]
+    fn in_row(&self, seen: &AttemptRow) -> AttemptRow {
+        let Course { sent, cost, usage } = self.course;
+        let Row { number, target, recovery, breaker, failure, was_sent, hidden_calls } = self.row;
+        AttemptRow {
+            sent,
+            cost,
+            usage,
+            number,
+            target,
+            recovery,
+            breaker,
+            failure,
+            was_sent,
+            hidden_calls,
+            ..*seen
+        }
     }
 
     /// Ends the attempt in flight and keeps what was noted until the decision about it is known.
@@ -345,9 +379,9 @@ impl Open {
     /// Adds what a call of the provider used to the bill of the attempt and of the request.
     #[inline]
     pub(super) fn bill(&mut self, usage: Usage, bill: Money) {
-        let row = &mut self.row;
-        let before = row.usage;
-        row.usage = match row.hidden_calls {
+        let course = &mut self.course;
+        let before = course.usage;
+        course.usage = match self.row.hidden_calls {
             0 => usage,
             _ => Usage {
                 input: before.input.saturating_add(usage.input),
@@ -355,44 +389,13 @@ impl Open {
                 output: before.output.saturating_add(usage.output),
             },
         };
-        row.cost += bill;
+        course.cost += bill;
         self.cost += bill;
-    }
-}
-
-impl Row {
-    /// As the totals of its target take it.
-    #[inline]
-    pub(super) fn of_totals(&self) -> AttemptRow {
-        self.in_row(&NO_ROW)
-    }
-
-    /// Beside what a sink looks at.
-    #[inline]
-    fn in_row(&self, seen: &AttemptRow) -> AttemptRow {
-        let Row { sent, cost, usage, number, target, recovery, .. } = *self;
-        let Row { breaker, failure, was_sent, hidden_calls, .. } = *self;
-        AttemptRow {
-            sent,
-            cost,
-            usage,
-            number,
-            target,
-            recovery,
-            breaker,
-            failure,
-            was_sent,
-            hidden_calls,
-            ..*seen
-        }
     }
 }
 
 /// Stands where there was no attempt yet.
 const NO_ATTEMPT: Row = Row {
-    sent: Instant::ZERO,
-    cost: Money::ZERO,
-    usage: Usage { input: 0, cached: 0, output: 0 },
     number: 0,
     target: TargetId(0),
     recovery: None,
@@ -400,6 +403,13 @@ const NO_ATTEMPT: Row = Row {
     failure: None,
     was_sent: false,
     hidden_calls: 0,
+};
+
+/// The same.
+const NO_COURSE: Course = Course {
+    sent: Instant::ZERO,
+    cost: Money::ZERO,
+    usage: Usage { input: 0, cached: 0, output: 0 },
 };
 
 /// A row of which nothing was seen yet.
