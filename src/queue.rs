@@ -5,11 +5,13 @@
 
 mod heads;
 mod timers;
+mod tournament;
 
 use windtunnel_policy::Instant;
 
 pub use self::heads::Heads;
 pub use self::timers::Timers;
+pub use self::tournament::Tournament;
 
 /// Which of several events at one instant comes first, and why.
 ///
@@ -77,50 +79,35 @@ impl EventKey {
 /// Keys in the queue at one time should differ; equal keys come out one after
 /// the other in an order that rests on the pushes and pops before.
 #[derive(Clone, Debug)]
-pub struct EventQueue<T, K = EventKey> {
-    heap: Vec<(K, T)>,
+pub struct EventQueue<T> {
+    heap: Vec<(EventKey, T)>,
 }
 
 const ARITY: usize = 4;
 
-impl<T: Copy, K: Copy + Ord> EventQueue<T, K> {
+impl<T: Copy> EventQueue<T> {
     /// An empty queue with room for `capacity` events.
-    pub fn with_capacity(capacity: usize) -> EventQueue<T, K> {
+    pub fn with_capacity(capacity: usize) -> EventQueue<T> {
         EventQueue { heap: Vec::with_capacity(capacity) }
     }
 
     /// Adds an event.
     #[inline]
-    pub fn push(&mut self, key: K, payload: T) {
+    pub fn push(&mut self, key: EventKey, payload: T) {
+        let hole = self.heap.len();
         self.heap.push((key, payload));
-        self.sift_up(self.heap.len() - 1);
+        self.sift_up(hole, (key, payload));
     }
 
     /// The next event's key.
     #[inline]
-    pub fn peek(&self) -> Option<K> {
+    pub fn peek(&self) -> Option<EventKey> {
         self.heap.first().map(|&(key, _)| key)
-    }
-
-    /// The next event, left where it is.
-    #[inline]
-    pub fn first(&self) -> Option<(K, T)> {
-        self.heap.first().copied()
-    }
-
-    /// Puts an event in the place of the next one: half the work of taking that and adding this.
-    ///
-    /// # Panics
-    /// Nothing is queued.
-    #[inline]
-    pub fn replace_first(&mut self, key: K, payload: T) {
-        assert!(!self.heap.is_empty(), "an event takes another's place");
-        self.sift_down((key, payload));
     }
 
     /// Takes the next event.
     #[inline]
-    pub fn pop(&mut self) -> Option<(K, T)> {
+    pub fn pop(&mut self) -> Option<(EventKey, T)> {
         let last = self.heap.pop()?;
         if self.heap.is_empty() {
             return Some(last);
@@ -132,7 +119,7 @@ impl<T: Copy, K: Copy + Ord> EventQueue<T, K> {
 
     /// Takes the next event if it comes before `limit`, the head of another source.
     #[inline]
-    pub fn pop_before(&mut self, limit: K) -> Option<(K, T)> {
+    pub fn pop_before(&mut self, limit: EventKey) -> Option<(EventKey, T)> {
         if self.peek()? < limit { self.pop() } else { None }
     }
 
@@ -153,11 +140,11 @@ impl<T: Copy, K: Copy + Ord> EventQueue<T, K> {
         self.heap.clear();
     }
 
-    /// Moves the event at `hole` up to its place.
+    /// Moves `event`, whose place at first is the hole, up to its own. It is handed on: to read what
+    /// was written in halves just before waits for the writes.
     #[inline]
-    fn sift_up(&mut self, mut hole: usize) {
+    fn sift_up(&mut self, mut hole: usize, event: (EventKey, T)) {
         let heap = self.heap.as_mut_slice();
-        let event = heap[hole];
         while hole > 0 {
             let parent = (hole - 1) / ARITY;
             if heap[parent].0 <= event.0 {
@@ -173,7 +160,7 @@ impl<T: Copy, K: Copy + Ord> EventQueue<T, K> {
     /// along the least children all the way, then `event` rises to its place.
     /// That saves a comparison a level, as the event seldom rises far.
     #[inline]
-    fn sift_down(&mut self, event: (K, T)) {
+    fn sift_down(&mut self, event: (EventKey, T)) {
         let heap = self.heap.as_mut_slice();
         let (mut hole, mut first) = (0, 1);
         while let Some(children) = heap.get(first..).and_then(|rest| rest.first_chunk()) {
@@ -187,14 +174,13 @@ impl<T: Copy, K: Copy + Ord> EventQueue<T, K> {
             heap[hole] = heap[child];
             hole = child;
         }
-        heap[hole] = event;
-        self.sift_up(hole);
+        self.sift_up(hole, event);
     }
 }
 
 /// The first of four events, and which it is: a tournament of sums of comparisons, without branches.
 #[inline(always)]
-fn least_of_four<T: Copy, K: Copy + Ord>(events: &[(K, T); ARITY]) -> (usize, (K, T)) {
+fn least_of_four<T: Copy>(events: &[(EventKey, T); ARITY]) -> (usize, (EventKey, T)) {
     let left = usize::from(events[1].0 < events[0].0);
     let right = 2 | usize::from(events[3].0 < events[2].0);
     let least = if events[right].0 < events[left].0 { right } else { left };

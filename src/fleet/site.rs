@@ -15,7 +15,7 @@ use super::climate::Climate;
 use super::clock::{self, Step, Work, WorkClock, micros_at};
 use super::luck;
 use crate::draw::Purpose;
-use crate::queue::{EventKey, EventQueue, Rank};
+use crate::queue::{EventKey, Rank, Tournament};
 use crate::scenario::TargetModel;
 use crate::weather::Conditions;
 use crate::world::{Marks, Stickiness, WorldRequest};
@@ -37,7 +37,7 @@ pub(super) struct Site {
     waiting: VecDeque<FleetRef>,
     /// The next milestone of everyone in work, by reading of the clock; holds attempts that
     /// were given up until they are met.
-    milestones: EventQueue<FleetRef, WorkKey>,
+    milestones: Tournament<FleetRef>,
 }
 
 /// The place of a milestone among a target's: reading of the clock, request id, attempt.
@@ -80,7 +80,7 @@ impl Site {
             in_work: 0,
             queued: 0,
             waiting: VecDeque::new(),
-            milestones: EventQueue::with_capacity(0),
+            milestones: Tournament::new(),
         };
         site.keep_pace(Instant::ZERO);
         site
@@ -128,10 +128,9 @@ impl Site {
         agenda: &mut Agenda,
     ) {
         if self.in_work < self.climate.slots {
-            let first = self.milestones.peek();
-            self.start(now, handle, attempts, agenda);
+            let comes_first = self.start(now, handle, attempts, agenda);
             let faster_or_slower = self.keep_pace(now);
-            if faster_or_slower || self.milestones.peek() != first {
+            if faster_or_slower || comes_first {
                 self.rearm(attempts, agenda);
             }
         } else if self.queued < self.model.capacity.queue {
@@ -185,19 +184,19 @@ impl Site {
 
     /// The attempt that the next milestone belongs to, when that has come. The caller moves it on.
     pub(super) fn due(&self) -> FleetRef {
-        self.milestones.first().expect("a milestone that is due is noted").1
+        self.milestones.first()
     }
 
     /// Notes that the attempt which is due has come to its end. [`Site::fill`] and [`Site::rearm`] follow.
     #[inline(always)]
     pub(super) fn done(&mut self) {
-        self.milestones.pop();
+        self.milestones.remove_first();
     }
 
     /// Notes the milestone that `attempt`, which is due, comes to next. [`Site::rearm`] follows.
     #[inline]
     pub(super) fn move_on(&mut self, attempt: &Attempt, handle: FleetRef) {
-        self.milestones.replace_first(WorkKey::next_of(attempt), handle);
+        self.milestones.replace_first(WorkKey::next_of(attempt).0, handle);
     }
 
     /// Sets the time of this target's next milestone right.
@@ -210,8 +209,15 @@ impl Site {
         agenda.set_milestone(self.id.0.into(), next);
     }
 
+    /// Starts an attempt; answers whether its first milestone is the target's next one.
     #[inline(always)]
-    fn start(&mut self, now: Instant, handle: FleetRef, attempts: &mut Slab, agenda: &mut Agenda) {
+    fn start(
+        &mut self,
+        now: Instant,
+        handle: FleetRef,
+        attempts: &mut Slab,
+        agenda: &mut Agenda,
+    ) -> bool {
         let attempt = attempts.live(handle);
         let (share, factor) = self.climate.slow;
         if share > Share::ZERO {
@@ -223,12 +229,13 @@ impl Site {
         if self.model.capacity.drops_late {
             let takes = micros_at(attempt.plan.end.into(), self.speed(self.in_work + 1));
             if now + takes > attempt.deadline {
-                return self.turn_away(now, handle, attempts, agenda);
+                self.turn_away(now, handle, attempts, agenda);
+                return false;
             }
         }
         attempt.begin(self.clock.reading(now));
         self.in_work += 1;
-        self.milestones.push(WorkKey::next_of(attempt), handle);
+        self.milestones.push(WorkKey::next_of(attempt).0, handle)
     }
 
     /// The failure of an attempt that there is no capacity for.
@@ -285,11 +292,11 @@ impl Site {
     /// The next milestone of an attempt that is still in work.
     #[inline]
     fn next_milestone(&mut self, attempts: &Slab) -> Option<WorkKey> {
-        while let Some((key, handle)) = self.milestones.first() {
-            if attempts.get(handle).is_some() {
-                return Some(key);
+        while let Some(key) = self.milestones.peek() {
+            if attempts.get(self.milestones.first()).is_some() {
+                return Some(WorkKey(key));
             }
-            self.milestones.pop();
+            self.milestones.remove_first();
         }
         None
     }

@@ -3,36 +3,40 @@
 //! For sources that each know what they do next. A change replays the matches between its source
 //! and the root, and nothing stale is ever left behind.
 
-use super::EventKey;
-
 /// When each source acts next, and which of them acts first.
 #[derive(Clone, Debug)]
-pub struct Heads {
+pub struct Heads<K> {
     /// Key and source of the two that meet in each match. In match `n` meet the winners of matches `2n`
     /// and `2n + 1`; match 1 is the final, and in the second half the sources themselves meet, with
-    /// [`EventKey::NEVER`] where one has nothing to do. There is no match 0.
-    matches: Vec<[(EventKey, u32); 2]>,
-    first: (EventKey, u32),
+    /// `never` where one has nothing to do. There is no match 0.
+    matches: Vec<[(K, u32); 2]>,
+    first: (K, u32),
+    never: K,
 }
 
-impl Heads {
-    /// This many sources with nothing to do.
-    pub fn new(sources: usize) -> Heads {
+impl<K: Copy + Ord> Heads<K> {
+    /// This many sources with nothing to do; `never` comes after all they do.
+    pub fn new(sources: usize, never: K) -> Heads<K> {
         // A lone source would meet nobody.
         let leaves = sources.next_power_of_two().max(2);
-        let nobody = (EventKey::NEVER, 0);
-        Heads { matches: vec![[nobody; 2]; leaves], first: nobody }
+        let nobody = (never, 0);
+        Heads { matches: vec![[nobody; 2]; leaves], first: nobody, never }
+    }
+
+    /// The number of sources there is room for.
+    pub fn sources(&self) -> usize {
+        self.matches.len()
     }
 
     /// The source that acts first, and when; any of them where none has anything to do.
     #[inline]
-    pub fn first(&self) -> (EventKey, usize) {
+    pub fn first(&self) -> (K, usize) {
         (self.first.0, self.first.1 as usize)
     }
 
     /// From now on `source` acts next at `key`.
     #[inline]
-    pub fn set(&mut self, source: usize, key: EventKey) {
+    pub fn set(&mut self, source: usize, key: K) {
         let mut place = self.matches.len() + source;
         let mut winner = (key, source as u32);
         while place > 1 {
@@ -47,7 +51,7 @@ impl Heads {
 
     /// Nobody has anything to do.
     pub fn clear(&mut self) {
-        let nobody = (EventKey::NEVER, 0);
+        let nobody = (self.never, 0);
         self.matches.fill([nobody; 2]);
         self.first = nobody;
     }
@@ -59,7 +63,7 @@ mod tests {
     use windtunnel_policy::Instant;
 
     use super::*;
-    use crate::queue::Rank;
+    use crate::queue::{EventKey, Rank};
 
     proptest! {
         /// Against a look at all of them, for every number of sources up to nine.
@@ -68,7 +72,7 @@ mod tests {
             sources in 1_usize..10,
             steps in prop::collection::vec((0_usize..9, prop::option::of(0_u64..20)), 1..200),
         ) {
-            let mut heads = Heads::new(sources);
+            let mut heads = Heads::new(sources, EventKey::NEVER);
             let mut keys = vec![EventKey::NEVER; sources];
             for (source, at) in steps {
                 let source = source % sources;
