@@ -80,7 +80,7 @@ impl Site {
             in_work: 0,
             queued: 0,
             waiting: VecDeque::new(),
-            milestones: Tournament::new(),
+            milestones: Tournament::default(),
         };
         site.keep_pace(Instant::ZERO);
         site

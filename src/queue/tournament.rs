@@ -11,8 +11,8 @@ use super::Heads;
 
 /// Events in the order of their keys, which are numbers of 128 bits.
 ///
-/// Keys in the queue at one time should differ; which of two equal keys comes first rests on the
-/// pushes and pops before. It allocates only when more are queued than ever before.
+/// Keys in the queue at one time should differ; which of two equal keys comes first rests on what
+/// was done before. It allocates only when more are queued than ever before.
 #[derive(Clone, Debug)]
 pub struct Tournament<T> {
     blocks: Vec<Block>,
@@ -49,11 +49,13 @@ const fn vacant(place: usize) -> u64 {
     u64::MAX - PLACES as u64 + place as u64
 }
 
+/// Keys are less than those of vacant places.
+const LIMIT: u128 = (vacant(0) as u128) << 64;
 const NEVER: u128 = u128::MAX;
 
-impl<T: Copy> Tournament<T> {
+impl<T> Default for Tournament<T> {
     /// An empty queue.
-    pub fn new() -> Tournament<T> {
+    fn default() -> Tournament<T> {
         Tournament {
             blocks: Vec::new(),
             heads: Heads::new(0, NEVER),
@@ -63,7 +65,9 @@ impl<T: Copy> Tournament<T> {
             taken: false,
         }
     }
+}
 
+impl<T: Copy> Tournament<T> {
     /// Adds an event; answers whether it is the next one.
     ///
     /// # Panics
@@ -113,12 +117,6 @@ impl<T: Copy> Tournament<T> {
         self.taken = true;
     }
 
-    /// The number of events queued.
-    #[inline]
-    pub fn len(&self) -> usize {
-        self.payloads.len() - self.free.len() - usize::from(self.taken)
-    }
-
     /// Forgets every event and keeps the memory, for the next run.
     pub fn clear(&mut self) {
         self.blocks.clear();
@@ -128,6 +126,7 @@ impl<T: Copy> Tournament<T> {
         (self.first, self.taken) = (0, false);
     }
 
+    /// Plays out who follows an event that was taken, where none has taken its place.
     #[inline(never)]
     fn settle(&mut self) {
         self.taken = false;
@@ -181,9 +180,6 @@ impl<T: Copy> Tournament<T> {
         self.free.pop().expect("there are new places")
     }
 }
-
-/// Keys are less than those of vacant places.
-const LIMIT: u128 = (vacant(0) as u128) << 64;
 
 impl Block {
     const VACANT: Block = {
@@ -263,7 +259,7 @@ mod tests {
             at_first in 0_u64..400,
             steps in prop::collection::vec((0_u8..4, 0_u64..8), 1..600),
         ) {
-            let mut queue = Tournament::new();
+            let mut queue = Tournament::default();
             let mut reference = BTreeSet::new();
             let added = (0..at_first).map(|n| (0, n % 9));
             for (n, (step, upper)) in added.chain(steps).enumerate() {
@@ -285,8 +281,7 @@ mod tests {
                         }
                     }
                 }
-                prop_assert_eq!(queue.len(), reference.len());
-                if n % 3 > 0 {
+                if step < 3 {
                     let next = queue.peek().map(|key| (key, queue.first()));
                     prop_assert_eq!(next, reference.first().copied());
                 }
