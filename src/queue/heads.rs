@@ -6,10 +6,11 @@
 /// When each source acts next, and which of them acts first.
 #[derive(Clone, Debug)]
 pub struct Heads<K> {
-    /// Key and source of the two that meet in each match. In match `n` meet the winners of matches `2n`
-    /// and `2n + 1`; match 1 is the final, and in the second half the sources themselves meet, with
-    /// `never` where one has nothing to do. There is no match 0.
-    matches: Vec<[(K, u32); 2]>,
+    /// When each source acts next; `never` where it has nothing to do.
+    keys: Vec<K>,
+    /// The two that meet in each match. In match `n` meet the winners of matches `2n` and `2n + 1`;
+    /// match 1 is the final, and in the second half the sources themselves meet. There is no match 0.
+    matches: Vec<[u32; 2]>,
     first: (K, u32),
     never: K,
 }
@@ -19,13 +20,19 @@ impl<K: Copy + Ord> Heads<K> {
     pub fn new(sources: usize, never: K) -> Heads<K> {
         // A lone source would meet nobody.
         let leaves = sources.next_power_of_two().max(2);
-        let nobody = (never, 0);
-        Heads { matches: vec![[nobody; 2]; leaves], first: nobody, never }
+        let mut heads = Heads {
+            keys: vec![never; leaves],
+            matches: vec![[0; 2]; leaves],
+            first: (never, 0),
+            never,
+        };
+        heads.clear();
+        heads
     }
 
     /// The number of sources there is room for.
     pub fn sources(&self) -> usize {
-        self.matches.len()
+        self.keys.len()
     }
 
     /// The source that acts first, and when; any of them where none has anything to do.
@@ -37,13 +44,15 @@ impl<K: Copy + Ord> Heads<K> {
     /// From now on `source` acts next at `key`.
     #[inline]
     pub fn set(&mut self, source: usize, key: K) {
+        self.keys[source] = key;
         let mut place = self.matches.len() + source;
         let mut winner = (key, source as u32);
         while place > 1 {
             let two = &mut self.matches[place / 2];
-            two[place % 2] = winner;
+            two[place % 2] = winner.1;
             let other = two[1 - place % 2];
-            winner = if other.0 < winner.0 { other } else { winner };
+            let others = self.keys[other as usize];
+            winner = if others < winner.0 { (others, other) } else { winner };
             place /= 2;
         }
         self.first = winner;
@@ -51,9 +60,9 @@ impl<K: Copy + Ord> Heads<K> {
 
     /// Nobody has anything to do.
     pub fn clear(&mut self) {
-        let nobody = (self.never, 0);
-        self.matches.fill([nobody; 2]);
-        self.first = nobody;
+        self.keys.fill(self.never);
+        // Who wins in a side of a match is a source of that side.
+        (0..self.keys.len()).for_each(|source| self.set(source, self.never));
     }
 }
 
