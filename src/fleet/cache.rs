@@ -63,6 +63,12 @@ impl Caches {
         self.purge_at = ROOM;
     }
 
+    /// Whether any target has a cache.
+    #[inline]
+    pub(super) fn are_any(&self) -> bool {
+        !self.of.is_empty()
+    }
+
     fn cache(&self, target: TargetId) -> Option<Cache> {
         self.of.get(usize::from(target.0)).copied().flatten()
     }
@@ -70,7 +76,7 @@ impl Caches {
     /// Tokens of a prefix that need no work at a target.
     #[inline]
     pub(super) fn warm(&self, now: Instant, target: TargetId, session: u64, prefix: u32) -> u32 {
-        if self.of.is_empty() {
+        if !self.are_any() {
             return 0;
         }
         let Some(cache) = self.cache(target).filter(|cache| prefix >= cache.min_tokens.max(1))
@@ -86,7 +92,7 @@ impl Caches {
     /// Notes the session of an attempt that may leave a prefix behind.
     #[inline]
     pub(super) fn note(&mut self, handle: FleetRef, order: &Order<'_>) {
-        if self.of.is_empty() {
+        if !self.are_any() {
             return;
         }
         let session = (order.prefix > 0).then_some(order.request.session);

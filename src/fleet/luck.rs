@@ -10,7 +10,7 @@ use super::climate::Climate;
 use super::clock::FULL_SPEED;
 use super::site::Site;
 use crate::draw::{Key, NameHash, Purpose, below};
-use crate::scenario::{Billing, MOST_WORK, TargetModel, Try};
+use crate::scenario::{Billing, MOST_WORK, TargetModel, Times, Try};
 use crate::weather::Mix;
 use crate::world::Marks;
 
@@ -81,10 +81,7 @@ fn works(model: &TargetModel, order: &Order<'_>, ask: Ask, plan: &mut Plan) {
     let seen = shows_chunk || order.shows_headers();
     let times = model.latency.times(luck, ask.input - ask.cached, tokens, seen);
     plan.headers = times.headers * FULL_SPEED;
-    plan.chunk = match shows_chunk {
-        true => model.latency.chunk(luck, &times).map_or(0, |at| at * FULL_SPEED + 1),
-        false => 0,
-    };
+    plan.chunk = if shows_chunk { chunk(model, luck, times) } else { 0 };
     plan.output = times.output * FULL_SPEED;
     plan.pace = times.pace * FULL_SPEED;
     plan.end = times.end * FULL_SPEED;
@@ -92,6 +89,12 @@ fn works(model: &TargetModel, order: &Order<'_>, ask: Ask, plan: &mut Plan) {
     plan.tokens = tokens;
     // What is cut at the most work there is may end before its last token.
     plan.whole = times.end < MOST_WORK;
+}
+
+/// [`Plan::chunk`] of an answer with these times.
+#[inline(never)]
+fn chunk(model: &TargetModel, luck: Try, times: Times) -> u64 {
+    model.latency.chunk(luck, &times).map_or(0, |at| at * FULL_SPEED + 1)
 }
 
 /// Output tokens of a complete answer.

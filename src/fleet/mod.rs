@@ -285,6 +285,12 @@ impl Fleet {
         Some(attempt.last_token(now, clock))
     }
 
+    /// Whether any target remembers prompts: where none does, nobody looks at [`Order::prefix`].
+    #[inline]
+    pub fn remembers(&self) -> bool {
+        self.caches.are_any()
+    }
+
     /// Attempts in work at a target, those that run on unseen included.
     pub fn in_work(&self, target: TargetId) -> u32 {
         self.sites[usize::from(target.0)].in_work

@@ -145,15 +145,14 @@ impl Simulation<'_> {
         self.gateways.hear(now, gateway.into(), event, &mut self.actions);
         self.queue_gossip();
         sink.routed(now, &event, &self.actions);
-        let handle =
-            self.actions.iter().find_map(Action::request).expect("an arrival leads to an action");
-        let slot = handle.slot as usize;
-        if let Some(open) = self.open.get_mut(slot) {
-            open.reopen(handle, asked);
-        } else {
-            // Slots of several gateways lie between each other's.
-            self.open.resize_with(slot, || Open::new(NOBODY, asked));
-            self.open.push(Open::new(handle, asked));
+        let handle = match self.actions.first() {
+            // By far the commonest.
+            Some(Action::Send(send)) => send.attempt.request,
+            _ => self.actions.iter().find_map(Action::request).expect("an arrival is answered"),
+        };
+        match self.open.get_mut(handle.slot as usize) {
+            Some(open) => open.reopen(handle, asked),
+            None => self.make_room(handle, asked),
         }
         self.layers.hold(handle, action);
         self.carry_out(now, world, sink);
@@ -161,6 +160,15 @@ impl Simulation<'_> {
         if request.patience <= deadline {
             self.note_patience(now, handle, request.at + request.patience);
         }
+    }
+
+    /// Makes the place of a request that has come in where none has been before.
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self, handle: RequestRef, asked: &Asked) {
+        // Slots of several gateways lie between each other's.
+        self.open.resize_with(handle.slot as usize, || Open::new(NOBODY, asked));
+        self.open.push(Open::new(handle, asked));
     }
 
     /// The caller of a request that has just come in goes away at `until`, if it is still open then.

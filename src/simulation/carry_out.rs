@@ -200,7 +200,10 @@ impl Simulation<'_> {
         let open = &mut self.open[slot];
         let before = open.count_send(send.target);
         let nth_on_target = self.layers.count(slot, 0, before);
-        let prefix = prefix(self.scenario, &open.request);
+        let prefix = match self.fleet.remembers() {
+            true => prefix(self.scenario, &open.request),
+            false => 0,
+        };
         let order = Order {
             request: &open.request,
             request_index: open.index,

@@ -15,8 +15,8 @@ use crate::record::{AttemptRow, Sink};
 use crate::world::WorldRequest;
 
 /// One open request. With many in flight each event waits for memory: what all of them look at is in the first
-/// of its cache lines, then what comes with the end of an attempt, with timers, and what was asked. The last
-/// two are for what few requests need.
+/// of its cache lines, what its end does in the next two, then what is asked at its start, and timers. The
+/// last two are for what few requests need.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(super) struct Open {
@@ -56,10 +56,10 @@ pub(super) struct Open {
     pub(super) cost: Money,
     /// Its position in the world.
     pub(super) index: u64,
-    /// Its timer.
-    pub(super) alarm: Alarm,
     /// What the world knows of it.
     pub(super) request: WorldRequest,
+    /// Its timer.
+    pub(super) alarm: Alarm,
     /// The closed loop's user that waits for it.
     asker: Asker,
     /// The other attempt, while a hedge is in flight.
@@ -71,9 +71,9 @@ pub(super) struct Open {
     seen: Option<Box<[AttemptRow; 2]>>,
 }
 
-/// One line for every event, three for some, and two that most requests never touch.
 const _: () = assert!(
     offset_of!(Open, course) == 64
+        && offset_of!(Open, request.max_output) == 3 * 64
         && offset_of!(Open, asker) == 4 * 64
         && size_of::<Open>() == 6 * 64
 );
@@ -173,8 +173,8 @@ impl Open {
         self.complete = None;
         self.cost = Money::ZERO;
         self.index = index;
-        self.alarm = Alarm::NONE;
         self.request = request;
+        self.alarm = Alarm::NONE;
         if let Some(asker) = asker {
             self.asker = asker;
         }
@@ -201,8 +201,8 @@ impl Open {
             complete: None,
             cost: Money::ZERO,
             index: 0,
-            alarm: Alarm::NONE,
             request: asked.request,
+            alarm: Alarm::NONE,
             asker: Asker { closed_loop: 0, user: 0 },
             rival: Rival { latest: Latest::Done, row: NO_ATTEMPT, course: NO_COURSE },
             other_targets: Vec::with_capacity(7),

@@ -197,34 +197,36 @@ pub struct ClosedLoop {
     draws: ClassDraws,
 }
 
-/// One request, with all that only the world knows.
+/// One request, with all that only the world knows: first what its close looks at, last what only its
+/// arrival does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
 pub struct WorldRequest {
     /// Arrival.
     pub at: Instant,
-    /// Keys all its luck.
-    pub key: Key,
-    /// What [`WorldRequest::salt`] gives the first time.
-    pub first_salt: u64,
-    /// Conversation; unique to the request where it has none.
-    pub session: u64,
     /// How long its answer takes alone, in clear weather, at its class's reference target, if it
     /// meets no failure: the same whatever a policy does.
     pub unloaded: Duration,
-    /// How long the caller waits; `Duration::MAX` for ever.
-    pub patience: Duration,
-    /// Prompt tokens.
-    pub input: u32,
-    /// True output tokens.
-    pub output: u32,
-    /// The caller's output limit.
-    pub max_output: u32,
+    /// Keys all its luck.
+    pub key: Key,
     /// Route class.
     pub class: u16,
     /// Tenant; 0 where nobody is told apart.
     pub tenant: u16,
     /// What is special about it.
     pub marks: Marks,
+    /// Prompt tokens.
+    pub input: u32,
+    /// True output tokens.
+    pub output: u32,
+    /// The caller's output limit.
+    pub max_output: u32,
+    /// Conversation; unique to the request where it has none.
+    pub session: u64,
+    /// What [`WorldRequest::salt`] gives the first time.
+    pub first_salt: u64,
+    /// How long the caller waits; `Duration::MAX` for ever.
+    pub patience: Duration,
 }
 
 impl WorldRequest {
