@@ -54,6 +54,18 @@ impl EventKey {
         EventKey((at.as_micros() as u128) << 64 | order as u128)
     }
 
+    /// The upper and the lower half of the key as a number.
+    #[inline]
+    const fn halves(self) -> (u64, u64) {
+        ((self.0 >> 64) as u64, self.0 as u64)
+    }
+
+    /// The key with these halves.
+    #[inline]
+    const fn of_halves(upper: u64, lower: u64) -> EventKey {
+        EventKey((upper as u128) << 64 | lower as u128)
+    }
+
     /// When it happens.
     #[inline]
     pub const fn at(self) -> Instant {

@@ -11,7 +11,7 @@ use crate::queue::{EventKey, EventQueue, Heads, Rank};
 /// where entries of a queue would go stale.
 #[derive(Clone, Debug)]
 pub(super) struct Agenda {
-    milestones: Heads<EventKey>,
+    milestones: Heads,
     failures: EventQueue<FleetRef>,
     /// The first of both.
     next: EventKey,
@@ -29,7 +29,7 @@ pub(super) enum Due {
 impl Agenda {
     pub(super) fn new(targets: usize) -> Agenda {
         Agenda {
-            milestones: Heads::new(targets, EventKey::NEVER),
+            milestones: Heads::new(targets),
             failures: EventQueue::with_capacity(0),
             next: EventKey::NEVER,
         }

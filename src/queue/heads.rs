@@ -3,28 +3,34 @@
 //! For sources that each know what they do next. A change replays the matches between its source
 //! and the root, and nothing stale is ever left behind.
 
+use std::hint::select_unpredictable;
+
+use super::EventKey;
+
 /// When each source acts next, and which of them acts first.
 #[derive(Clone, Debug)]
-pub struct Heads<K> {
-    /// When each source acts next; `never` where it has nothing to do.
-    keys: Vec<K>,
+pub struct Heads {
+    /// The upper half of the key at which each source acts next, which nearly always decides; that
+    /// of [`EventKey::NEVER`] where it has nothing to do.
+    upper: Vec<u64>,
+    /// The lower half.
+    lower: Vec<u64>,
     /// The two that meet in each match. In match `n` meet the winners of matches `2n` and `2n + 1`;
     /// match 1 is the final, and in the second half the sources themselves meet. There is no match 0.
     matches: Vec<[u32; 2]>,
-    first: (K, u32),
-    never: K,
+    first: u32,
 }
 
-impl<K: Copy + Ord> Heads<K> {
-    /// This many sources with nothing to do; `never` comes after all they do.
-    pub fn new(sources: usize, never: K) -> Heads<K> {
+impl Heads {
+    /// This many sources with nothing to do.
+    pub fn new(sources: usize) -> Heads {
         // A lone source would meet nobody.
         let leaves = sources.next_power_of_two().max(2);
         let mut heads = Heads {
-            keys: vec![never; leaves],
+            upper: vec![u64::MAX; leaves],
+            lower: vec![u64::MAX; leaves],
             matches: vec![[0; 2]; leaves],
-            first: (never, 0),
-            never,
+            first: 0,
         };
         heads.clear();
         heads
@@ -32,37 +38,65 @@ impl<K: Copy + Ord> Heads<K> {
 
     /// The number of sources there is room for.
     pub fn sources(&self) -> usize {
-        self.keys.len()
+        self.upper.len()
     }
 
     /// The source that acts first, and when; any of them where none has anything to do.
     #[inline]
-    pub fn first(&self) -> (K, usize) {
-        (self.first.0, self.first.1 as usize)
+    pub fn first(&self) -> (EventKey, usize) {
+        let first = self.first as usize;
+        (self.key(first), first)
     }
 
     /// From now on `source` acts next at `key`.
     #[inline]
-    pub fn set(&mut self, source: usize, key: K) {
-        self.keys[source] = key;
+    pub fn set(&mut self, source: usize, key: EventKey) {
+        (self.upper[source], self.lower[source]) = key.halves();
+        let mut winner = source as u32;
+        let mut upper = self.upper[source];
         let mut place = self.matches.len() + source;
-        let mut winner = (key, source as u32);
         while place > 1 {
             let two = &mut self.matches[place / 2];
-            two[place % 2] = winner.1;
+            two[place % 2] = winner;
             let other = two[1 - place % 2];
-            let others = self.keys[other as usize];
-            winner = if others < winner.0 { (others, other) } else { winner };
+            let others = self.upper[other as usize];
+            if others == upper {
+                return self.set_to_the_last_bit(source);
+            }
+            let wins = others < upper;
+            winner = select_unpredictable(wins, other, winner);
+            upper = select_unpredictable(wins, others, upper);
             place /= 2;
         }
         self.first = winner;
     }
 
+    /// Plays the matches of a source where the upper halves of two keys are equal.
+    #[cold]
+    #[inline(never)]
+    fn set_to_the_last_bit(&mut self, source: usize) {
+        let mut winner = source as u32;
+        let mut place = self.matches.len() + source;
+        while place > 1 {
+            let two = &mut self.matches[place / 2];
+            two[place % 2] = winner;
+            let other = two[1 - place % 2];
+            if self.key(other as usize) < self.key(winner as usize) {
+                winner = other;
+            }
+            place /= 2;
+        }
+        self.first = winner;
+    }
+
+    fn key(&self, source: usize) -> EventKey {
+        EventKey::of_halves(self.upper[source], self.lower[source])
+    }
+
     /// Nobody has anything to do.
     pub fn clear(&mut self) {
-        self.keys.fill(self.never);
         // Who wins in a side of a match is a source of that side.
-        (0..self.keys.len()).for_each(|source| self.set(source, self.never));
+        (0..self.sources()).for_each(|source| self.set(source, EventKey::NEVER));
     }
 }
 
@@ -72,7 +106,7 @@ mod tests {
     use windtunnel_policy::Instant;
 
     use super::*;
-    use crate::queue::{EventKey, Rank};
+    use crate::queue::Rank;
 
     proptest! {
         /// Against a look at all of them, for every number of sources up to nine.
@@ -81,7 +115,7 @@ mod tests {
             sources in 1_usize..10,
             steps in prop::collection::vec((0_usize..9, prop::option::of(0_u64..20)), 1..200),
         ) {
-            let mut heads = Heads::new(sources, EventKey::NEVER);
+            let mut heads = Heads::new(sources);
             let mut keys = vec![EventKey::NEVER; sources];
             for (source, at) in steps {
                 let source = source % sources;

@@ -7,7 +7,7 @@
 
 use std::hint::select_unpredictable;
 
-use super::Heads;
+use super::{EventKey, Heads};
 
 /// Events in the order of their keys, which are numbers of 128 bits.
 ///
@@ -17,7 +17,7 @@ use super::Heads;
 pub struct Tournament<T> {
     blocks: Vec<Block>,
     /// The first of each block, where there are several.
-    heads: Heads<u128>,
+    heads: Heads,
     /// What is at each place.
     payloads: Vec<T>,
     /// Places without an event.
@@ -51,14 +51,13 @@ const fn vacant(place: usize) -> u64 {
 
 /// Keys are less than those of vacant places.
 const LIMIT: u128 = (vacant(0) as u128) << 64;
-const NEVER: u128 = u128::MAX;
 
 impl<T> Default for Tournament<T> {
     /// An empty queue.
     fn default() -> Tournament<T> {
         Tournament {
             blocks: Vec::new(),
-            heads: Heads::new(0, NEVER),
+            heads: Heads::new(0),
             payloads: Vec::new(),
             free: Vec::new(),
             first: 0,
@@ -159,7 +158,7 @@ impl<T: Copy> Tournament<T> {
     #[inline(never)]
     fn set_head(&mut self, index: usize) {
         let block = &self.blocks[index];
-        self.heads.set(index, block.key(block.first()));
+        self.heads.set(index, EventKey(block.key(block.first())));
         let (_, index) = self.heads.first();
         self.first = (index * PLACES + self.blocks[index].first()) as u32;
     }
@@ -174,7 +173,7 @@ impl<T: Copy> Tournament<T> {
         self.payloads.resize(before + PLACES, filler);
         self.free.extend((before as u32..end).rev());
         if self.blocks.len() > self.heads.sources() {
-            self.heads = Heads::new(self.blocks.len(), NEVER);
+            self.heads = Heads::new(self.blocks.len());
         }
         (0..self.blocks.len()).for_each(|block| self.set_head(block));
         self.free.pop().expect("there are new places")
