@@ -2,7 +2,8 @@
 
 use windtunnel_policy::Instant;
 
-use super::attempt::{Attempt, FleetRef};
+use super::attempt::Attempt;
+use super::slab::FleetRef;
 use crate::queue::{EventKey, EventQueue, Heads, Rank};
 
 /// The next milestone of each target, and the failures that need no work.

@@ -1,4 +1,4 @@
-//! Attempts at the provider, from sending to their end there, in a slab.
+//! Attempts at the provider, from sending to their end there.
 
 use windtunnel_policy::event::{AttemptRef, RequestRef};
 use windtunnel_policy::outcome::{Failure, FailureClass, Phase, Usage};
@@ -9,13 +9,6 @@ use super::charge::Ask;
 use super::clock::{Work, WorkClock, whole_micros};
 use crate::draw::Key;
 use crate::scenario::Billing;
-
-/// One attempt, by its place in the fleet and the generation that makes a stale handle harmless.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct FleetRef {
-    pub(super) slot: u32,
-    pub(super) generation: u32,
-}
 
 /// An attempt as its provider knows it. With many in flight each step of an attempt waits for memory: what
 /// the usual steps look at is in the first two of its three cache lines, what few do in the last.
@@ -48,38 +41,6 @@ pub(super) struct Attempt {
     /// When a stream that has fallen silent was last heard.
     pub(super) silent_since: Option<Instant>,
 }
-
-/// A place that no attempt has had yet.
-const VACANT: Attempt = Attempt {
-    ends: 0,
-    attempt: AttemptRef { request: RequestRef { slot: 0, generation: 0 }, number: 0 },
-    generation: 0,
-    id: 0,
-    sent: Instant::ZERO,
-    deadline: Instant::ZERO,
-    target: TargetId(0),
-    stage: Stage::Vacant,
-    streamed: false,
-    shows_headers: false,
-    charged: false,
-    unseen: false,
-    plain: false,
-    ask: Ask { input: 0, cached: 0, max_output: 0 },
-    nth: 0,
-    plan: Plan {
-        end: 0,
-        fate: Fate::FallsSilent(0),
-        output: 0,
-        tokens: 0,
-        whole: false,
-        pace: 0,
-        headers: 0,
-        chunk: 0,
-        tool: 0,
-    },
-    key: Key::new(0, 0),
-    silent_since: None,
-};
 
 /// Three cache lines.
 const _: () = assert!(size_of::<Attempt>() == 192);
@@ -191,6 +152,38 @@ impl Fall {
 }
 
 impl Attempt {
+    /// Stands where no attempt has been yet.
+    pub(super) const VACANT: Attempt = Attempt {
+        ends: 0,
+        attempt: AttemptRef { request: RequestRef { slot: 0, generation: 0 }, number: 0 },
+        generation: 0,
+        id: 0,
+        sent: Instant::ZERO,
+        deadline: Instant::ZERO,
+        target: TargetId(0),
+        stage: Stage::Vacant,
+        streamed: false,
+        shows_headers: false,
+        charged: false,
+        unseen: false,
+        plain: false,
+        ask: Ask { input: 0, cached: 0, max_output: 0 },
+        nth: 0,
+        plan: Plan {
+            end: 0,
+            fate: Fate::FallsSilent(0),
+            output: 0,
+            tokens: 0,
+            whole: false,
+            pace: 0,
+            headers: 0,
+            chunk: 0,
+            tool: 0,
+        },
+        key: Key::new(0, 0),
+        silent_since: None,
+    };
+
     /// The stage after this one, of an attempt in work or about to be.
     #[inline]
     pub(super) fn next_stage(&self) -> Stage {
@@ -362,82 +355,5 @@ impl Plan {
     pub(super) fn since_last_token(&self, done: Work) -> Work {
         let later = u128::from(self.tokens_after(done).saturating_sub(1));
         done - Work::from(self.output) - later * Work::from(self.pace)
-    }
-}
-
-/// Attempts by slot; freed slots are used again, last freed first.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Slab {
-    places: Vec<Attempt>,
-    free: Vec<u32>,
-}
-
-impl Slab {
-    /// A free place for an attempt, of which the caller writes everything that will be looked at but the
-    /// generation: an attempt is large, and one made elsewhere would be copied here.
-    #[inline]
-    pub(super) fn claim(&mut self) -> (FleetRef, &mut Attempt) {
-        let slot = match self.free.pop() {
-            Some(slot) => {
-                let place = &mut self.places[slot as usize];
-                place.generation = place.generation.wrapping_add(1);
-                slot
-            }
-            None => {
-                let slot = u32::try_from(self.places.len()).expect("fewer than 2^32 in flight");
-                self.places.push(VACANT);
-                slot
-            }
-        };
-        let place = &mut self.places[slot as usize];
-        (FleetRef { slot, generation: place.generation }, place)
-    }
-
-    /// The attempt, unless it has ended.
-    #[inline]
-    pub(super) fn get(&self, handle: FleetRef) -> Option<&Attempt> {
-        let place = &self.places[handle.slot as usize];
-        (place.generation == handle.generation && place.stage != Stage::Vacant).then_some(place)
-    }
-
-    /// The attempt, which has not ended.
-    ///
-    /// # Panics
-    /// It has ended.
-    #[inline]
-    pub(super) fn live(&mut self, handle: FleetRef) -> &mut Attempt {
-        let place = &mut self.places[handle.slot as usize];
-        assert!(
-            place.generation == handle.generation && place.stage != Stage::Vacant,
-            "an attempt that is spoken of is still in the fleet"
-        );
-        place
-    }
-
-    /// Frees the place of an attempt that is live.
-    #[inline]
-    pub(super) fn remove(&mut self, handle: FleetRef) {
-        self.places[handle.slot as usize].stage = Stage::Vacant;
-        self.free.push(handle.slot);
-    }
-
-    /// Attempts that have not ended, in order of their slots.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (FleetRef, &Attempt)> {
-        self.places
-            .iter()
-            .enumerate()
-            .filter(|(_, a)| a.stage != Stage::Vacant)
-            .map(|(slot, a)| (FleetRef { slot: slot as u32, generation: a.generation }, a))
-    }
-
-    /// How many have not ended.
-    pub(super) fn len(&self) -> usize {
-        self.places.len() - self.free.len()
-    }
-
-    /// Forgets all and keeps the memory.
-    pub(super) fn clear(&mut self) {
-        self.places.clear();
-        self.free.clear();
     }
 }

@@ -7,7 +7,7 @@ use windtunnel_policy::target::TargetId;
 use windtunnel_policy::{Duration, Instant};
 
 use super::Order;
-use super::attempt::FleetRef;
+use super::slab::FleetRef;
 use crate::scenario::Scenario;
 
 /// Entries that are kept before the forgotten ones are looked for.

@@ -3,9 +3,10 @@
 use windtunnel_policy::Instant;
 use windtunnel_policy::outcome::{FailureClass, Phase, Usage};
 
-use super::attempt::{Attempt, Fall, Fate, FleetRef, Stage};
+use super::attempt::{Attempt, Fall, Fate, Stage};
 use super::limit::Limit;
 use super::site::Site;
+use super::slab::FleetRef;
 use super::{Fleet, Notice, NoticeKind};
 use crate::draw::Purpose;
 use crate::scenario::TargetModel;

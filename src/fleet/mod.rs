@@ -25,6 +25,7 @@ mod limit;
 mod luck;
 mod notice;
 mod site;
+mod slab;
 
 use windtunnel_policy::event::AttemptRef;
 use windtunnel_policy::outcome::{Phase, Usage};
@@ -32,14 +33,15 @@ use windtunnel_policy::target::TargetId;
 use windtunnel_policy::{Instant, Share};
 
 use agenda::{Agenda, Due};
-pub use attempt::FleetRef;
-use attempt::{Attempt, Fall, Slab, Stage};
+use attempt::{Attempt, Fall, Stage};
 use cache::Caches;
 use charge::Ask;
 use limit::{Limit, Refusal};
 use luck::Prospect;
 pub use notice::{Bill, Notice, NoticeKind};
 use site::Site;
+pub use slab::FleetRef;
+use slab::Slab;
 
 use crate::draw::Key;
 use crate::queue::EventKey;

@@ -8,12 +8,13 @@ use windtunnel_policy::{Instant, Share};
 
 use super::Order;
 use super::agenda::Agenda;
-use super::attempt::{Attempt, Fall, FleetRef, Slab, Stage};
+use super::attempt::{Attempt, Fall, Stage};
 use super::cache::Caches;
 use super::charge::Ask;
 use super::climate::Climate;
 use super::clock::{self, Step, Work, WorkClock, micros_at};
 use super::luck;
+use super::slab::{FleetRef, Slab};
 use crate::draw::Purpose;
 use crate::queue::{EventKey, Rank, Tournament};
 use crate::scenario::TargetModel;

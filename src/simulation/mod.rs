@@ -19,6 +19,7 @@ mod open;
 mod pool;
 mod proxy;
 mod recovery;
+mod row;
 mod split;
 mod tools;
 mod unrecorded;

@@ -3,13 +3,14 @@
 use std::mem::offset_of;
 
 use windtunnel_policy::config::RecoveryAction;
-use windtunnel_policy::event::{AttemptRef, BreakerState, RequestRef, Send};
+use windtunnel_policy::event::{AttemptRef, RequestRef, Send};
 use windtunnel_policy::outcome::{Execution, FailureClass, Phase, Usage};
 use windtunnel_policy::target::TargetId;
-use windtunnel_policy::{Duration, Instant, Money};
+use windtunnel_policy::{Instant, Money};
 
 use super::alarm::Alarm;
 use super::arrive::{Asked, Whose};
+use super::row::{Course, NO_ATTEMPT, NO_COURSE, NO_ROW, Row, phase_now};
 use crate::fleet::FleetRef;
 use crate::record::{AttemptRow, Sink};
 use crate::world::WorldRequest;
@@ -91,26 +92,6 @@ struct Rival {
     latest: Latest,
     row: Row,
     course: Course,
-}
-
-/// What is noted of an attempt in any run.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Row {
-    pub(super) number: u16,
-    pub(super) target: TargetId,
-    pub(super) recovery: Option<RecoveryAction>,
-    breaker: BreakerState,
-    failure: Option<FailureClass>,
-    pub(super) was_sent: bool,
-    pub(super) hidden_calls: u8,
-}
-
-/// When an attempt was sent, and what it has been billed.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Course {
-    pub(super) sent: Instant,
-    cost: Money,
-    usage: Usage,
 }
 
 /// Where an attempt of a request is.
@@ -331,34 +312,14 @@ impl Open {
 
     /// The whole row of the attempt at hand, where rows are kept.
     pub(super) fn seen_row(&mut self) -> AttemptRow {
-        let seen = *self.seen();
-        self.in_row(&seen)
+        let (row, course) = (self.row, self.course);
+        row.beside(&course, self.seen())
     }
 
     /// The row of the attempt at hand as the totals of its target take it.
     #[inline]
     pub(super) fn counted_row(&self) -> AttemptRow {
-        self.in_row(&NO_ROW)
-    }
-
-    /// What was noted of the attempt at hand, beside what a sink looks at.
-    #[inline]
-    fn in_row(&self, seen: &AttemptRow) -> AttemptRow {
-        let Course { sent, cost, usage } = self.course;
-        let Row { number, target, recovery, breaker, failure, was_sent, hidden_calls } = self.row;
-        AttemptRow {
-            sent,
-            cost,
-            usage,
-            number,
-            target,
-            recovery,
-            breaker,
-            failure,
-            was_sent,
-            hidden_calls,
-            ..*seen
-        }
+        self.row.beside(&self.course, &NO_ROW)
     }
 
     /// Ends the attempt in flight and keeps what was noted until the decision about it is known.
@@ -369,7 +330,7 @@ impl Open {
             let row = self.seen();
             row.ended = now;
             row.status = end.status;
-            row.phase = end.phase.unwrap_or_else(|| row.phase_now());
+            row.phase = end.phase.unwrap_or_else(|| phase_now(row));
             row.cancelled = end.cancelled;
         }
         self.bill(end.usage, end.bill);
@@ -394,53 +355,6 @@ impl Open {
     }
 }
 
-/// Stands where there was no attempt yet.
-const NO_ATTEMPT: Row = Row {
-    number: 0,
-    target: TargetId(0),
-    recovery: None,
-    breaker: BreakerState::Closed,
-    failure: None,
-    was_sent: false,
-    hidden_calls: 0,
-};
-
-/// The same.
-const NO_COURSE: Course = Course {
-    sent: Instant::ZERO,
-    cost: Money::ZERO,
-    usage: Usage { input: 0, cached: 0, output: 0 },
-};
-
-/// A row of which nothing was seen yet.
-const NO_ROW: AttemptRow = AttemptRow {
-    request: 0,
-    class: 0,
-    number: 0,
-    group: 0,
-    target: TargetId(0),
-    recovery: None,
-    decision: None,
-    status: 0,
-    failure: None,
-    phase: Phase::BeforeHeaders,
-    breaker: BreakerState::Closed,
-    waited: Duration::ZERO,
-    retry_after: None,
-    arrived: Instant::ZERO,
-    sent: Instant::ZERO,
-    headers: None,
-    first_chunk: None,
-    first_output: None,
-    ended: Instant::ZERO,
-    cancelled: false,
-    was_sent: false,
-    hidden_calls: 0,
-    remaining: Duration::ZERO,
-    usage: Usage { input: 0, cached: 0, output: 0 },
-    cost: Money::ZERO,
-};
-
 /// How an attempt ended.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct End {
@@ -451,14 +365,4 @@ pub(super) struct End {
     pub(super) cancelled: bool,
     pub(super) usage: Usage,
     pub(super) bill: Money,
-}
-
-impl AttemptRow {
-    fn phase_now(&self) -> Phase {
-        match (self.headers.or(self.first_chunk), self.first_output) {
-            (_, Some(_)) => Phase::AfterOutput,
-            (Some(_), None) => Phase::BeforeOutput,
-            (None, None) => Phase::BeforeHeaders,
-        }
-    }
 }
