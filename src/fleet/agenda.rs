@@ -100,7 +100,7 @@ impl Agenda {
 
 #[cfg(test)]
 mod tests {
-    use super::super::attempt::Slab;
+    use super::super::slab::Slab;
     use super::*;
 
     #[test]
