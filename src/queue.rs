@@ -92,7 +92,9 @@ impl EventKey {
 /// the other in an order that rests on the pushes and pops before.
 #[derive(Clone, Debug)]
 pub struct EventQueue<T> {
+    /// The events, and behind them what fills the last group of four: at [`EventKey::NEVER`].
     heap: Vec<(EventKey, T)>,
+    len: usize,
 }
 
 const ARITY: usize = 4;
@@ -100,32 +102,36 @@ const ARITY: usize = 4;
 impl<T: Copy> EventQueue<T> {
     /// An empty queue with room for `capacity` events.
     pub fn with_capacity(capacity: usize) -> EventQueue<T> {
-        EventQueue { heap: Vec::with_capacity(capacity) }
+        EventQueue { heap: Vec::with_capacity(capacity + ARITY), len: 0 }
     }
 
-    /// Adds an event.
+    /// Adds an event, which happens: its key is not [`EventKey::NEVER`].
     #[inline]
     pub fn push(&mut self, key: EventKey, payload: T) {
-        let hole = self.heap.len();
-        self.heap.push((key, payload));
+        debug_assert!(key < EventKey::NEVER, "what is queued happens");
+        let hole = self.len;
+        if hole == self.heap.len() {
+            self.add_group(payload);
+        }
+        self.len += 1;
         self.sift_up(hole, (key, payload));
     }
 
     /// The next event's key.
     #[inline]
     pub fn peek(&self) -> Option<EventKey> {
-        self.heap.first().map(|&(key, _)| key)
+        if self.len > 0 { Some(self.heap[0].0) } else { None }
     }
 
     /// Takes the next event.
     #[inline]
     pub fn pop(&mut self) -> Option<(EventKey, T)> {
-        let last = self.heap.pop()?;
-        if self.heap.is_empty() {
-            return Some(last);
+        self.len = self.len.checked_sub(1)?;
+        let (first, last) = (self.heap[0], self.heap[self.len]);
+        self.heap[self.len].0 = EventKey::NEVER;
+        if self.len > 0 {
+            self.sift_down(last);
         }
-        let first = self.heap[0];
-        self.sift_down(last);
         Some(first)
     }
 
@@ -138,18 +144,26 @@ impl<T: Copy> EventQueue<T> {
     /// The number of events queued.
     #[inline]
     pub fn len(&self) -> usize {
-        self.heap.len()
+        self.len
     }
 
     /// True when nothing is queued.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.heap.is_empty()
+        self.len == 0
     }
 
     /// Forgets every event and keeps the memory, for the next run.
     pub fn clear(&mut self) {
         self.heap.clear();
+        self.len = 0;
+    }
+
+    /// Makes room for the root, or for four events more.
+    #[inline(never)]
+    fn add_group(&mut self, filler: T) {
+        let room = if self.heap.is_empty() { 1 } else { ARITY };
+        self.heap.resize(self.heap.len() + room, (EventKey::NEVER, filler));
     }
 
     /// Moves `event`, whose place at first is the hole, up to its own. It is handed on: to read what
@@ -175,16 +189,12 @@ impl<T: Copy> EventQueue<T> {
     fn sift_down(&mut self, event: (EventKey, T)) {
         let heap = self.heap.as_mut_slice();
         let (mut hole, mut first) = (0, 1);
-        while let Some(children) = heap.get(first..).and_then(|rest| rest.first_chunk()) {
+        while first < self.len {
+            let children = heap[first..].first_chunk().expect("groups are full");
             let (least, child) = least_of_four(children);
             heap[hole] = child;
             hole = first + least;
             first = hole * ARITY + 1;
-        }
-        // At the bottom there may be fewer than four.
-        if let Some(child) = (first..heap.len()).min_by_key(|&child| heap[child].0) {
-            heap[hole] = heap[child];
-            hole = child;
         }
         self.sift_up(hole, event);
     }
