@@ -26,15 +26,15 @@ pub(crate) struct Estimates {
     cells: Vec<Cell>,
 }
 
-/// One route class at one target.
+/// One route class at one target. What each outcome looks at beside its bucket is one cache line.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 struct Cell {
-    halves: [[u32; BUCKETS]; 2],
-    counts: [u32; 2],
+    /// When the newer half ends, in µs.
+    until: u64,
     /// Number of the newer half since the origin; its histogram is at this number modulo 2.
     newest: u64,
-    /// When that half ends, in µs.
-    until: u64,
+    counts: [u32; 2],
     /// No outcome lies in a bucket above this one.
     top: usize,
     /// The quantile at `cached_count` outcomes; valid while `fresh`.
@@ -42,6 +42,7 @@ struct Cell {
     /// Outcomes since the quantile was computed.
     since_cached: u32,
     fresh: bool,
+    halves: [[u32; BUCKETS]; 2],
 }
 
 impl Estimates {

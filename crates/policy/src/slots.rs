@@ -116,54 +116,60 @@ impl Lapse {
     }
 }
 
-/// One request.
+/// One request. What an event looks at lies together, for with many requests open each event waits for
+/// memory: a timer that comes too late looks at the first cache line, a first output at that, at the
+/// flight and at the end of the request, and an attempt that fails also at what follows these.
 #[derive(Clone, Copy, Hash, Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Slot {
     /// The handle of the request in it; of a free one, the next request's.
     pub(crate) handle: RequestRef,
+    pub(crate) epoch: u32,
     pub(crate) stage: Stage,
-    pub(crate) request: Request,
-    pub(crate) arrived: Instant,
+    /// Whether what it tried stands in the [`Tallies`](crate::tally::Tallies).
+    pub(crate) tallied: bool,
+    /// One of two attempts failed in a way that forbids any further one.
+    pub(crate) may_have_acted: bool,
+    /// When the armed timer fires; [`Instant::FAR_FUTURE`] where none is armed.
+    pub(crate) armed: Instant,
+    /// The earliest of the three ends that follow.
+    pub(crate) ends: Instant,
     /// End of the product's limit on the whole.
     pub(crate) deadline: Instant,
+    /// End of the policy's own total limit; free waits move it.
+    pub(crate) policy_deadline: Instant,
     /// When the first output must have been released: the limit of a streamed request until it
     /// is. A caller who does not stream sees no first output.
     pub(crate) first_output_by: Instant,
-    /// End of the policy's own total limit; free waits move it.
-    pub(crate) policy_deadline: Instant,
-    /// The earliest of these three.
-    pub(crate) ends: Instant,
-    /// When the armed timer fires; [`Instant::FAR_FUTURE`] where none is armed.
-    pub(crate) armed: Instant,
-    pub(crate) epoch: u32,
-    /// Attempts so far.
-    pub(crate) attempts: u16,
-    /// Whether what it tried stands in the [`Tallies`](crate::tally::Tallies).
-    pub(crate) tallied: bool,
-    /// Of those, never sent.
-    pub(crate) unsent: u16,
-    /// Round of a repeated walk over the targets, from 1.
-    pub(crate) round: u16,
-    /// Cost as reported.
-    pub(crate) spent: Money,
-    /// The most that aborted attempts may still be billed: nobody reported it.
-    pub(crate) presumed: Money,
-    /// The wait before, for decorrelated jitter.
-    pub(crate) previous_wait: Duration,
-    /// The request's first wait hint.
-    pub(crate) first_hint: Option<Duration>,
     /// When the first attempt is slow enough for a hedge; [`Instant::FAR_FUTURE`] where none is to
     /// start.
     pub(crate) hedge_at: Instant,
     /// The attempt in flight, or the latest one. Of two in flight, the one that is spoken of.
     pub(crate) flight: Flight,
-    /// The other one, while two are in flight.
-    pub(crate) rival: Option<Flight>,
-    /// One of two attempts failed in a way that forbids any further one.
-    pub(crate) may_have_acted: bool,
-    pub(crate) next: Next,
+    /// Attempts so far.
+    pub(crate) attempts: u16,
+    /// Of those, never sent.
+    pub(crate) unsent: u16,
+    /// Round of a repeated walk over the targets, from 1.
+    pub(crate) round: u16,
+    pub(crate) request: Request,
+    /// Cost as reported.
+    pub(crate) spent: Money,
     pub(crate) lapse: Lapse,
+    /// The wait before, for decorrelated jitter.
+    pub(crate) previous_wait: Duration,
+    /// The request's first wait hint.
+    pub(crate) first_hint: Option<Duration>,
+    pub(crate) arrived: Instant,
+    /// The most that aborted attempts may still be billed: nobody reported it.
+    pub(crate) presumed: Money,
+    pub(crate) next: Next,
+    /// The other attempt, while two are in flight.
+    pub(crate) rival: Option<Flight>,
 }
+
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(size_of::<Slot>() == 6 * 64, "six cache lines hold a slot");
 
 impl Slot {
     /// The handle of the attempt spoken of.
@@ -341,7 +347,7 @@ impl Slots {
         let deadline = now + class.product_total.min(request.left.total);
         let first_output_by = now + first_output;
         let policy_deadline = now + class.policy_total;
-        // Field by field, and of what holds nothing only that it does.
+        // Field by field, and of what holds nothing only that it does. A free slot has no rival.
         slot.stage = Stage::Waiting;
         slot.request = *request;
         slot.arrived = now;
@@ -361,7 +367,6 @@ impl Slots {
         slot.first_hint = None;
         slot.hedge_at = Slot::FREE.hedge_at;
         slot.flight = Slot::FREE.flight;
-        slot.rival = None;
         slot.may_have_acted = Slot::FREE.may_have_acted;
         slot.next = Slot::FREE.next;
         slot.lapse = Slot::FREE.lapse;

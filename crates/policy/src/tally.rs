@@ -95,13 +95,16 @@ impl Tally<'_> {
     }
 }
 
-/// Counts what was tried before anybody asked.
+/// Counts what was tried before anybody asked: one attempt, or none. Each count is written once, as it
+/// is: one read back behind the zeros of a whole array would wait for them.
 #[inline(never)]
 fn count_earlier(counts: &mut [u16], targets: usize, slot: &mut Slot) {
     slot.tallied = true;
-    counts.fill(0);
-    if slot.attempts > 0 {
-        Tally { counts, targets }.count(slot.flight.target, slot.flight.group);
+    let tried = slot.attempts > 0;
+    let (target, group) =
+        (usize::from(slot.flight.target.0), targets + usize::from(slot.flight.group));
+    for (place, count) in counts.iter_mut().enumerate() {
+        *count = u16::from(tried & ((place == target) | (place == group)));
     }
 }
 

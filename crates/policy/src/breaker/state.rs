@@ -12,8 +12,11 @@ use crate::{Duration, Instant, Share};
 
 /// The state of one breaker and the windows that open it.
 #[derive(Clone, Hash, Debug)]
+#[repr(C, align(64))]
 pub(super) struct Circuit {
     phase: Phase,
+    /// The number of its latest change of state; what attempts sent before learn is late.
+    pub(super) changed_at: u64,
     detectors: Vec<Detector>,
     /// How long it was open last, without jitter; zero before the first opening.
     open_time: Duration,
@@ -21,8 +24,6 @@ pub(super) struct Circuit {
     closed_at: Instant,
     /// Until when traffic leaves, where it does not at once.
     leaving_until: Instant,
-    /// The number of its latest change of state; what attempts sent before learn is late.
-    pub(super) changed_at: u64,
     /// When that was.
     pub(super) changed_on: Instant,
 }
@@ -311,7 +312,7 @@ fn enters(config: &Breaker, sent: Sent) -> bool {
 }
 
 fn counts(config: &Breaker, sent: Sent) -> bool {
-    config.count_recovery || !sent.recovery
+    !sent.recovery || config.count_recovery
 }
 
 /// A probe as slow as what opened the breaker is no success.

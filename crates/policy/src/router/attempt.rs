@@ -85,7 +85,8 @@ impl Core {
         class: Option<FailureClass>,
         out: &mut Vec<Action>,
     ) {
-        if slot.rival.is_some() {
+        // One attempt has no rival, wherever that would lie.
+        if slot.attempts > 1 && slot.rival.is_some() {
             self.cut_rival(slot, class, out);
         }
     }

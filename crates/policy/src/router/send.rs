@@ -130,7 +130,8 @@ impl Known {
             recovery: action,
             breaker,
             waited,
-            retry_after: honoured,
+            // Tag and value apart, as they were written just now.
+            retry_after: honoured.filter(|_| !first),
             remaining,
             timeout,
             left: match slot.request.left.attempts {
