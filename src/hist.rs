@@ -9,21 +9,20 @@
 //! policy cannot improve a quantile by giving up.
 
 mod between;
+mod chunk;
 
 pub(crate) use between::{Part, grain, quantile_of};
+use chunk::Chunk;
 
 /// Counts of values (microseconds, tokens, …) on 64 bits, and of +∞.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Hist {
-    /// Counts by cell, in chunks that are there from the first value in them on: latencies lie in a
+    /// Counts by cell, in chunks that take room from the first value in them on: latencies lie in a
     /// few octaves, and a run keeps several histograms for each route class.
-    chunks: Vec<Option<Box<Chunk>>>,
+    chunks: Vec<Chunk>,
     finite: u64,
     infinite: u64,
 }
-
-/// Counts of neighbouring cells: a quarter of an octave.
-type Chunk = [u64; CELLS_PER_CHUNK];
 
 const DIGITS: u8 = 3;
 /// Values below 2¹¹ are exact, as in `hdrhistogram` at three digits.
@@ -50,8 +49,8 @@ impl Hist {
         let cell = cell_of(value);
         let (number, place) = (cell / CELLS_PER_CHUNK, cell % CELLS_PER_CHUNK);
         match self.chunks.get_mut(number) {
-            Some(Some(chunk)) => chunk[place] += 1,
-            _ => self.open(number)[place] += 1,
+            Some(chunk) => chunk.count(place),
+            None => self.open(number).count(place),
         }
     }
 
@@ -61,13 +60,13 @@ impl Hist {
         self.finite += observations;
     }
 
-    /// A chunk that is not there yet. Apart, so that recording stays small enough to be inlined.
+    /// A chunk, with all those before it. Apart, so that recording stays small enough to be inlined.
     #[cold]
     fn open(&mut self, number: usize) -> &mut Chunk {
         if number >= self.chunks.len() {
-            self.chunks.resize(number + 1, None);
+            self.chunks.resize(number + 1, Chunk::Empty);
         }
-        self.chunks[number].get_or_insert_with(|| Box::new([0; CELLS_PER_CHUNK]))
+        &mut self.chunks[number]
     }
 
     /// Counts an observation of +∞: a request never answered.
@@ -120,9 +119,8 @@ impl Hist {
     /// Adds every observation of `other`.
     pub fn merge(&mut self, other: &Hist) {
         for (number, theirs) in other.chunks.iter().enumerate() {
-            if let Some(theirs) = theirs {
-                let mine = self.open(number);
-                mine.iter_mut().zip(theirs.iter()).for_each(|(mine, theirs)| *mine += theirs);
+            if *theirs != Chunk::Empty {
+                self.open(number).add(theirs);
             }
         }
         self.finite += other.finite;
@@ -143,9 +141,10 @@ impl Hist {
         let chunks = self.chunks.iter().enumerate();
         let counts = chunks.flat_map(|(number, chunk)| {
             let first = number * CELLS_PER_CHUNK;
-            chunk.iter().flat_map(|chunk| chunk.iter().copied()).zip(first..)
+            let places = if *chunk == Chunk::Empty { 0 } else { CELLS_PER_CHUNK };
+            (0..places).map(move |place| (first + place, chunk.at(place)))
         });
-        counts.filter(|&(count, _)| count > 0).map(|(count, cell)| (cell, count))
+        counts.filter(|&(_, count)| count > 0)
     }
 
     /// The rank, from 1, of the observation at quantile `q`: `hdrhistogram`'s rule.

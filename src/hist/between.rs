@@ -5,7 +5,8 @@
 //! pass for certainty. Here the observations of a cell count as spread evenly over it; a cell
 //! of a single value (below 2,048) still gives that value exactly.
 
-use super::{CELLS_PER_CHUNK, Chunk, Hist, highest_of, lowest_of};
+use super::chunk::Chunk;
+use super::{CELLS_PER_CHUNK, Hist, highest_of, lowest_of};
 
 /// Ranks are products of floats: this much is rounding, far less than one observation.
 const ROUNDING: f64 = 1e-6;
@@ -45,9 +46,9 @@ impl Hist {
         without: Option<&'a Hist>,
     ) -> impl DoubleEndedIterator<Item = Part<'a>> {
         self.chunks.iter().enumerate().filter_map(move |(number, all)| {
-            let less = without.and_then(|hist| hist.chunks.get(number)?.as_deref());
-            let all = all.as_deref()?;
-            Some(Part { first: number * CELLS_PER_CHUNK, all, less, negative: false })
+            let less = without.and_then(|hist| hist.chunks.get(number));
+            let first = number * CELLS_PER_CHUNK;
+            (*all != Chunk::Empty).then_some(Part { first, all, less, negative: false })
         })
     }
 }
@@ -71,15 +72,14 @@ impl<'a> Part<'a> {
 
     /// How many observations there are.
     fn count(&self) -> u64 {
-        let sum = |chunk: &Chunk| chunk.iter().sum::<u64>();
-        sum(self.all) - self.less.map_or(0, sum)
+        self.all.sum() - self.less.map_or(0, Chunk::sum)
     }
 
     /// The cells with an observation, from the lowest.
     fn spans(self) -> impl Iterator<Item = Span> {
         (0..CELLS_PER_CHUNK).filter_map(move |step| {
             let place = if self.negative { CELLS_PER_CHUNK - 1 - step } else { step };
-            let count = self.all[place] - self.less.map_or(0, |less| less[place]);
+            let count = self.all.at(place) - self.less.map_or(0, |less| less.at(place));
             let cell = self.first + place;
             let (lowest, highest) = (lowest_of(cell) as f64, highest_of(cell) as f64);
             let (lowest, highest) =
