@@ -13,7 +13,7 @@ use crate::scenario::Billing;
 /// An attempt as its provider knows it. With many in flight each step of an attempt waits for memory: what
 /// the usual steps look at is in the first two of its three cache lines, what few do in the last.
 #[derive(Clone, Copy, Debug)]
-#[repr(C, align(64))]
+#[repr(C)]
 pub(super) struct Attempt {
     /// Reading of the work clock when its work comes to its end.
     ends: Work,

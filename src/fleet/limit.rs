@@ -21,7 +21,7 @@ const SECOND: u64 = 1_000_000;
 
 /// One limit and what has been taken of it. What charging an attempt looks at is in one cache line, the first.
 #[derive(Clone, Debug)]
-#[repr(C, align(64))]
+#[repr(C)]
 pub(super) struct Limit {
     taken: Taken,
     /// What is left for us by the weather and the other users.

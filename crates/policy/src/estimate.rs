@@ -28,7 +28,7 @@ pub(crate) struct Estimates {
 
 /// One route class at one target. What each outcome looks at beside its bucket is one cache line.
 #[derive(Clone, Debug)]
-#[repr(C, align(64))]
+#[repr(C)]
 struct Cell {
     /// When the newer half ends, in µs.
     until: u64,

@@ -12,7 +12,7 @@ use crate::{Duration, Instant, Share};
 
 /// The state of one breaker and the windows that open it.
 #[derive(Clone, Hash, Debug)]
-#[repr(C, align(64))]
+#[repr(C)]
 pub(super) struct Circuit {
     phase: Phase,
     /// The number of its latest change of state; what attempts sent before learn is late.
