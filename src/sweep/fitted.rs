@@ -49,9 +49,10 @@ impl Summary {
         Some(table)
     }
 
-    /// The variant that is best in this figure; of equals the first.
+    /// The variant that is best in this figure, of equals the first; `None` where none has it.
     fn best(&self, goal: Goal, figure: impl Fn(&Point) -> Figure) -> Option<&Point> {
-        let mut variants = self.points.iter().filter(|point| point.variant > 0);
+        let measured = |point: &&Point| point.variant > 0 && figure(point).value().is_some();
+        let mut variants = self.points.iter().filter(measured);
         let first = variants.next()?;
         Some(variants.fold(first, |best, point| {
             match goal.prefers(figure(point).value(), figure(best).value()) {

@@ -57,7 +57,22 @@ impl Summary {
             lines.push(format!("note       interrupted: {done} of {all} rows are there"));
         }
         lines.push(format!("wanted     {}", wanted(header)));
+        lines.extend((0..header.objectives.len()).filter_map(|at| self.without_value(at)));
         lines.join("\n") + "\n"
+    }
+
+    /// How many policies have no value for an objective; `None` where all have one.
+    fn without_value(&self, objective: usize) -> Option<String> {
+        let has_none = |point: &&Point| point.scores[objective].value().is_none();
+        let without = self.points.iter().filter(has_none).count();
+        (without > 0).then(|| {
+            format!(
+                "note       {} has no value for {without} of {} policies, and the front is without them: `windtunnel \
+                 run` says\n           why; more worlds or a lower quantile may give one",
+                self.header.objectives[objective].measure,
+                self.points.len(),
+            )
+        })
     }
 
     /// The front, and what to mind about it.
@@ -74,11 +89,14 @@ impl Summary {
             self.policies(),
             self.base_again()
         );
+        let table = table.ruled();
+        if front.is_empty() {
+            return format!("{title}\n{table}\nNo policy has a value for every objective.\n");
+        }
         format!(
-            "{title}\n{}\nNothing beats these in every objective.{more} The best of {variants} \
+            "{title}\n{table}\nNothing beats these in every objective.{more} The best of {variants} \
              looks better than it is:\nconfirm one on other worlds, such as those of another \
-             `--seed`, before it goes anywhere.\n",
-            table.ruled()
+             `--seed`, before it goes anywhere.\n"
         )
     }
 

@@ -219,6 +219,17 @@ fn the_table_as_people_see_it() {
 }
 
 #[test]
+fn an_objective_without_a_value_is_told_and_nothing_is_best_in_it() {
+    let folder = folder();
+    // Too few requests for a quantile so far out, in two small worlds.
+    let text = sweep(&folder, &["--objective", "ttft_p999", "--objective", "success"]);
+    assert!(text.contains("ttft_p999 has no value for "), "{text}");
+    assert!(text.contains("Pareto front: 0 of"), "{text}");
+    assert!(text.contains("No policy has a value for every objective."), "{text}");
+    assert!(!text.contains("Nothing beats these"), "{text}");
+}
+
+#[test]
 fn charts_are_drawn() {
     let folder = folder();
     sweep(&folder, &["--plot", "charts", "--quiet"]);

@@ -353,3 +353,24 @@ fn what_cannot_be_searched_is_refused() {
     let kept = fs::read_to_string(folder.path().join("small.yaml")).unwrap();
     assert_eq!(kept, lasting("3m"));
 }
+
+#[test]
+fn success_that_is_given_up_stands_next_to_the_answer() {
+    let folder = folder();
+    let cheapest = |more: &[&str]| {
+        let words = ["tune", "steady", "--vary", "attempts.max=1..3", "--variants", "5"];
+        let output = windtunnel(
+            &folder,
+            &[&words[..], &["--minimize", "cost_per_1k", "--held-out-worlds=20"], more].concat(),
+        );
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let alone = cheapest(&["--recommend", "cheap.yaml"]);
+    let said = alone.lines().nth(1).unwrap();
+    // A tenth of the first attempts fails there.
+    assert!(said.starts_with("BUT fewer requests are answered: success -9."), "{alone}");
+    let file = fs::read_to_string(folder.path().join("cheap.yaml")).unwrap();
+    assert!(file.contains("BUT fewer requests are answered"), "{file}");
+    let with = cheapest(&["--subject-to", "success >= 50%"]);
+    assert!(with.starts_with("Recommended") && !with.contains("BUT fewer"), "{with}");
+}

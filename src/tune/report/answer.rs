@@ -3,8 +3,11 @@
 use super::TuneReport;
 use crate::measures::{Catalogue, Measure};
 use crate::report::{amount, difference};
-use crate::stats::{Outcome, Paired};
+use crate::stats::{Outcome, Paired, Verdict};
 use crate::tune::{Answer, Finalist, Gain, Reason, Ruling, Score};
+
+/// The measure that a policy which gives up early is bad by.
+const SUCCESS: &str = "success";
 
 impl TuneReport<'_> {
     /// What to take away, one sentence a line; the first is the answer.
@@ -39,6 +42,7 @@ impl TuneReport<'_> {
                  worlds, and {conditions} held there."
             ),
         }];
+        lines.extend(self.success_lost());
         let (holds, at_extremes) = self.at_extremes(finalist);
         // What takes from the answer stands next to it.
         let (first, last) = if holds { (None, at_extremes) } else { (at_extremes, None) };
@@ -47,6 +51,31 @@ impl TuneReport<'_> {
         lines.extend(self.elsewhere(finalist));
         lines.extend(last);
         lines
+    }
+
+    /// By how much fewer requests are answered, where no condition speaks of that: a policy that gives up
+    /// early is cheap, and fast.
+    fn success_lost(&self) -> Vec<String> {
+        let goal = self.task.goal;
+        let asked = |measure: &str| measure == SUCCESS;
+        if asked(&goal.measure) || goal.constraints.iter().any(|gate| asked(&gate.measure)) {
+            return Vec::new();
+        }
+        let measures = self.tuning.evidence.iter().flat_map(|evidence| &evidence.measures);
+        let lost = measures.filter(|compared| asked(&compared.measure)).filter_map(|compared| {
+            let apart = compared.difference.as_ref()?;
+            let fewer = apart.difference? < 0.0 && apart.verdict == Some(Verdict::Clear);
+            let dimension = self.measure(SUCCESS)?.dimension;
+            let scenario = &self.task.scenarios[compared.scenario].file.name;
+            fewer.then(|| {
+                format!(
+                    "BUT fewer requests are answered: {SUCCESS} {} in `{scenario}`, and no condition speaks of \
+                     it: add one, such as `--subject-to '{SUCCESS} >= 99%'`.",
+                    difference(apart, dimension)
+                )
+            })
+        });
+        lost.collect()
     }
 
     /// What was lost on the way from where it was chosen to where it was held.
