@@ -7,6 +7,11 @@ use super::{Expression, Node, Operator};
 
 /// Nested deeper than this is no condition a person wrote.
 const DEEPEST: usize = 40;
+/// More operators are refused: they group from the left, so each is a level of the tree, and what
+/// walks the tree takes stack for each.
+const MOST_OPERATORS: usize = 200;
+/// Longer than this is no condition a person wrote, either.
+const MOST_CHARACTERS: usize = 4_000;
 /// How tightly `not` binds: looser than a comparison, tighter than `and`.
 const NOT: u8 = 3;
 
@@ -16,8 +21,11 @@ impl Expression {
     /// # Errors
     /// What is wrong with it.
     pub(in super::super) fn parse(text: &str) -> Result<Expression, String> {
+        if text.chars().nth(MOST_CHARACTERS).is_some() {
+            return Err(too_much(MOST_CHARACTERS, "characters"));
+        }
         let tokens = tokens(text)?;
-        let mut reader = Reader { tokens: &tokens, at: 0, depth: 0 };
+        let mut reader = Reader { tokens: &tokens, at: 0, depth: 0, operators: 0 };
         let root = reader.expression(0)?;
         match reader.peek() {
             None => Ok(Expression { text: text.trim().into(), root }),
@@ -76,6 +84,7 @@ struct Reader<'t> {
     tokens: &'t [Token],
     at: usize,
     depth: usize,
+    operators: usize,
 }
 
 impl Reader<'_> {
@@ -98,6 +107,10 @@ impl Reader<'_> {
         let mut left = self.operand()?;
         while let Some(operator) = self.operator().filter(|o| o.strength() >= least) {
             self.at += 1;
+            self.operators += 1;
+            if self.operators > MOST_OPERATORS {
+                return Err(too_much(MOST_OPERATORS, "operators"));
+            }
             // All of them group from the left.
             let right = self.expression(operator.strength() + 1)?;
             left = Node::Both(operator, Box::new(left), Box::new(right));
@@ -148,6 +161,13 @@ impl Reader<'_> {
             },
         }
     }
+}
+
+fn too_much(most: usize, what: &str) -> String {
+    format!(
+        "has more than {most} {what}; write a shorter one, and what must hold besides as further \
+         entries of `where:`"
+    )
 }
 
 fn named(word: &str) -> Result<Node, String> {

@@ -72,3 +72,22 @@ fn what_does_not_go_together_is_refused() {
     let deep = format!("{}1{}", "(".repeat(100), ")".repeat(100));
     assert!(holds(&deep).unwrap_err().contains("nested deeper"));
 }
+
+/// So many terms that a walk of their tree would need more stack than there is.
+#[test]
+fn long_conditions_are_refused() {
+    let terms = |count: usize| vec!["attempts.max < 9"; count].join(" and ");
+    let chain = |count: usize| format!("1{} < 2", " - 1".repeat(count));
+    // 100 comparisons joined by 99 `and`, and 199 minuses with one comparison.
+    assert_eq!(holds(&terms(100)), Ok(true));
+    assert_eq!(holds(&chain(199)), Ok(true));
+    for (text, wanted) in [
+        (terms(101), "has more than 200 operators; write a shorter one"),
+        (chain(200), "has more than 200 operators; write a shorter one"),
+        (terms(5_000), "has more than 4000 characters; write a shorter one"),
+        (chain(90_000), "has more than 4000 characters; write a shorter one"),
+    ] {
+        let told = holds(&text).unwrap_err();
+        assert!(told.starts_with(wanted), "{told}");
+    }
+}
