@@ -2,9 +2,10 @@
 
 use std::io::BufRead;
 
+use super::difference::difference;
 use super::header::{Header, Shard};
 use super::row::Row;
-use super::store::{Rows, difference};
+use super::store::Rows;
 use crate::input::InputError;
 
 /// Checks that shards belong together, and hands over their rows in the order of one machine.

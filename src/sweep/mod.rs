@@ -11,6 +11,7 @@
 
 mod arena;
 mod columns;
+mod difference;
 mod effects;
 mod figures;
 mod fitted;
@@ -34,6 +35,7 @@ mod text;
 pub(crate) use columns::Columns;
 
 pub use arena::{Arena, ArenaOptions, Stage, Weighted};
+pub use difference::difference;
 pub use effects::{At, Bin, Effect, effect};
 pub use front::front;
 pub use header::{Counted, FieldColumn, FigureColumn, Header, Holds, Measured, Named, Shard};
@@ -46,6 +48,6 @@ pub use row::{Figure, Row};
 pub use rows::{Table, TableFormat};
 pub use runner::Runner;
 pub use score::Aggregate;
-pub use store::{Rows, difference};
+pub use store::Rows;
 pub use study::{Study, StudyOptions};
 pub use summary::{Point, Summary};

@@ -108,21 +108,3 @@ fn line(name: &str, reader: &mut impl BufRead) -> Result<Option<String>, InputEr
     // What is no text matches no sum.
     Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
 }
-
-/// What differs between two headers, shards apart, in words; `None` where nothing does.
-pub fn difference(a: &Header, b: &Header) -> Option<String> {
-    let plain = |header: &Header| serde_json::to_value(header).expect("a header is plain data");
-    let (a, b) = (plain(a), plain(b));
-    let fields = a.as_object()?;
-    fields.iter().find_map(|(name, value)| {
-        let other = b.get(name)?;
-        if name == "shard" || value == other {
-            return None;
-        }
-        let short = |value: &serde_json::Value| {
-            let text: String = value.to_string().chars().take(80).collect();
-            text
-        };
-        Some(format!("`{name}` is {} here and {} there", short(value), short(other)))
-    })
-}
