@@ -31,6 +31,30 @@ pub(super) struct NoSuchField {
 /// # Errors
 /// The first step that leads nowhere in any policy, with the nearest name.
 pub(super) fn steps(path: &FieldPath) -> Result<Vec<Leads>, NoSuchField> {
+    walk(path).map(|(leads, _)| leads)
+}
+
+/// The names that the value of a field can have; `None` where it is no choice among names, holds
+/// texts a user makes up, or is no field at all.
+pub(super) fn names(path: &FieldPath) -> Option<Vec<&'static str>> {
+    let (_, values) = walk(path).ok()?;
+    let mut names = Vec::new();
+    for Alternative { schema, of_enum } in values {
+        let given = |key: &str| schema.get(key).and_then(Value::as_array);
+        match (schema.get("const"), given("enum"), given("required")) {
+            (Some(name), ..) => names.push(name.as_str()?),
+            (None, Some(several), _) => names.extend(several.iter().filter_map(Value::as_str)),
+            (None, None, Some(required)) if of_enum && required.len() == 1 => {
+                names.push(required[0].as_str()?);
+            }
+            _ if schema.get("type").and_then(Value::as_str) == Some("null") => {}
+            _ => return None,
+        }
+    }
+    (!names.is_empty()).then_some(names)
+}
+
+fn walk(path: &FieldPath) -> Result<(Vec<Leads>, Vec<Alternative>), NoSuchField> {
     let root = policy_schema();
     let mut here = alternatives(root, root);
     let mut leads = Vec::new();
@@ -61,7 +85,7 @@ pub(super) fn steps(path: &FieldPath) -> Result<Vec<Leads>, NoSuchField> {
         leads.push(kind);
         here = next;
     }
-    Ok(leads)
+    Ok((leads, here))
 }
 
 /// One of the shapes a value may have.

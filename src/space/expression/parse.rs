@@ -4,6 +4,7 @@ use super::super::path::FieldPath;
 use super::super::quantity::Quantity;
 use super::super::schema_walk;
 use super::{Expression, Node, Operator};
+use crate::input::did_you_mean;
 
 /// Nested deeper than this is no condition a person wrote.
 const DEEPEST: usize = 40;
@@ -113,6 +114,9 @@ impl Reader<'_> {
             }
             // All of them group from the left.
             let right = self.expression(operator.strength() + 1)?;
+            if matches!(operator, Operator::Equal | Operator::Unequal) {
+                check_name(&left, &right)?;
+            }
             left = Node::Both(operator, Box::new(left), Box::new(right));
         }
         self.depth -= 1;
@@ -160,6 +164,22 @@ impl Reader<'_> {
                 _ => named(&word),
             },
         }
+    }
+}
+
+/// A name that the field it is compared with can never have is a slip of the pen.
+fn check_name(left: &Node, right: &Node) -> Result<(), String> {
+    let ((Node::Field(field), Node::Word(name)) | (Node::Word(name), Node::Field(field))) =
+        (left, right)
+    else {
+        return Ok(());
+    };
+    match schema_walk::names(field) {
+        Some(names) if !names.contains(&name.as_str()) => {
+            let fix = did_you_mean(name, "value", names);
+            Err(format!("`{field}` is never `{name}`; {fix}"))
+        }
+        _ => Ok(()),
     }
 }
 

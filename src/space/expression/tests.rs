@@ -1,8 +1,11 @@
+use serde_json::Value;
 use windtunnel_policy::config::Policy;
 
-use super::super::document::document;
+use super::super::document::{document, variant};
+use super::super::path::FieldPath;
+use super::super::schema_walk;
 use super::Expression;
-use crate::library::load_policy;
+use crate::library::{Kind, list, load_policy};
 
 fn conservative() -> Policy {
     load_policy("conservative").unwrap()
@@ -89,5 +92,59 @@ fn long_conditions_are_refused() {
     ] {
         let told = holds(&text).unwrap_err();
         assert!(told.starts_with(wanted), "{told}");
+    }
+}
+
+#[test]
+fn names_that_a_field_never_has_are_refused() {
+    for (text, wanted) in [
+        (
+            "selection.strategy == 'orderd'",
+            "`selection.strategy` is never `orderd`; did you mean `ordered`?",
+        ),
+        (
+            "'retry_then_failver' != attempts.order",
+            "`attempts.order` is never `retry_then_failver`; did you mean `retry_then_failover`?",
+        ),
+        (
+            "retry_budgets[0].kind == 'ratioo'",
+            "`retry_budgets[0].kind` is never `ratioo`; did you mean `ratio`?",
+        ),
+    ] {
+        assert_eq!(holds(text), Err(wanted.into()), "{text}");
+    }
+}
+
+/// What shipped policies hold is what conditions may ask for.
+#[test]
+fn every_name_in_a_shipped_policy_is_one_its_field_can_have() {
+    let mut choices = 0;
+    for shipped in list(Kind::Policy) {
+        let policy = load_policy(&shipped.name).unwrap();
+        check("", &document(&policy), &mut choices);
+    }
+    assert!(choices > 50, "{choices} choices among names were seen");
+}
+
+fn check(path: &str, value: &Value, choices: &mut usize) {
+    if let (Ok(field), Some(name)) = (FieldPath::parse(path), variant(value))
+        && let Some(names) = schema_walk::names(&field)
+    {
+        *choices += 1;
+        assert!(names.contains(&name), "{path} is {name}, not one of {names:?}");
+    }
+    match value {
+        Value::Array(all) => {
+            for (index, below) in all.iter().enumerate() {
+                check(&format!("{path}[{index}]"), below, choices);
+            }
+        }
+        Value::Object(all) => {
+            for (key, below) in all {
+                let dot = if path.is_empty() { "" } else { "." };
+                check(&format!("{path}{dot}{key}"), below, choices);
+            }
+        }
+        _ => {}
     }
 }
