@@ -4,6 +4,7 @@
 //! 130 interrupted.
 
 mod again;
+mod alone;
 mod args;
 mod drill;
 mod experiment;

@@ -133,6 +133,16 @@ pub(super) fn cannot_write(path: &Path, error: &io::Error) -> InputError {
     InputError::new(path.display().to_string(), format!("cannot be written: {reason}"))
 }
 
+/// Makes a folder where there is none, and tries whether files can be put in it, so that one in which
+/// they cannot is known before the work.
+///
+/// # Errors
+/// It cannot be made or written.
+pub(super) fn try_folder(folder: &Path) -> Result<(), InputError> {
+    let tried = fs::create_dir_all(folder).and_then(|()| beside(&folder.join("chart")));
+    tried.map(drop).map_err(|error| cannot_write(folder, &error))
+}
+
 /// The folder a file is in.
 pub(super) fn folder_of(path: &Path) -> &Path {
     match path.parent() {

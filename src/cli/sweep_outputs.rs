@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 
 use windtunnel::input::InputError;
 use windtunnel::report::PlotFormat;
-use windtunnel::sweep::{Header, Row, Shard, Summary, Table, TableFormat};
+use windtunnel::sweep::{Header, Row, Rows, Shard, Summary, Table, TableFormat};
 
 use super::again::Again;
+use super::alone::refuse_taken;
 use super::args::SweepOutputs;
-use super::journal::{Journal, read};
-use super::output::{OutFile, cannot_write, folder_of, print, write_file};
+use super::journal::Journal;
+use super::output::{OutFile, cannot_write, folder_of, print, try_folder, write_file};
 use super::outputs::{open_page, write_drawn};
 use super::same_file::refuse_overwriting;
 use super::say::say;
@@ -75,9 +76,7 @@ impl<'a> Outputs<'a> {
         // Whether they can be written is known now; they are made when there is something in them.
         outputs.begin(header).map(drop)?;
         open_page(args.report.as_deref()).map(drop)?;
-        if let Some(folder) = &args.plot {
-            fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
-        }
+        args.plot.as_deref().map(try_folder).transpose()?;
         Ok(outputs)
     }
 
@@ -102,9 +101,10 @@ impl<'a> Outputs<'a> {
     /// Begins the `.sweep` file that shards are put together in, if one is wanted.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// It cannot be written, or is being written.
     pub(super) fn whole(&self) -> Result<Option<OutFile>, InputError> {
-        self.kept.as_deref().map(OutFile::create).transpose()
+        let create = |path| refuse_taken(path).and_then(|()| OutFile::create(path));
+        self.kept.as_deref().map(create).transpose()
     }
 
     /// Makes of the rows that were kept whatever is wanted.
@@ -129,8 +129,8 @@ impl<'a> Outputs<'a> {
             return if self.args.quiet { Ok(()) } else { print(&text) };
         }
         let mut tables = self.begin(header)?;
-        let mut rows = read(kept)?;
-        while let Some(row) = rows.next_row()? {
+        let mut rows = journal.rows()?;
+        while let Some(row) = rows.as_mut().map_or(Ok(None), Rows::next_row)? {
             tables.iter_mut().try_for_each(|table| table.write(&row))?;
         }
         for table in tables {

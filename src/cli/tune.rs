@@ -1,6 +1,5 @@
 //! `tune`.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use windtunnel::experiment::ExperimentError;
@@ -17,7 +16,7 @@ use windtunnel::tune::{
 
 use super::args::{TuneArgs, TuneFormat};
 use super::interrupt::{self, First, INTERRUPTED};
-use super::output::{OutFile, cannot_write, print, write_file};
+use super::output::{OutFile, print, try_folder, write_file};
 use super::outputs::{open_page, write_drawn};
 use super::progress::Progress;
 use super::same_file::{asked_for, refuse_overwriting};
@@ -121,9 +120,7 @@ impl Outputs {
         let written =
             [("--out", &args.out), ("--recommend", &args.recommend), ("--report", &args.report)];
         refuse_overwriting(&asked_for(&written), &read)?;
-        if let Some(folder) = &args.plot {
-            fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
-        }
+        args.plot.as_deref().map(try_folder).transpose()?;
         let open = |path: &Option<PathBuf>| path.as_deref().map(OutFile::create).transpose();
         Ok(Outputs {
             report: open(&args.out)?,

@@ -33,6 +33,8 @@ fn sweeps_that_cannot_be() {
         (&["--out", "a.sweep", "--out", "b.sweep"], "name one `.sweep` file"),
         (&["--out", "nowhere/x.csv"], "there is no such directory"),
         (&["--out", "small.yaml"], "is read as"),
+        (&["--plot", "small.yaml"], "it is a file, and a folder is wanted"),
+        (&["--plot", "small.yaml/charts"], "small.yaml/charts: cannot be written"),
         (&["--show", "99"], "there is no variant 99"),
         (&["--policy", "no-such-policy"], "no shipped policy of this name"),
     ] {
@@ -118,4 +120,55 @@ fn lines_that_were_edited_are_refused_with_their_place() {
         refused(&folder, &[&SWEEP[..], &resumed].concat(), wanted);
         assert_eq!(std::fs::read_to_string(path).unwrap(), text, "it is left as it was");
     }
+}
+
+#[test]
+fn a_journal_that_another_process_writes() {
+    let folder = folder();
+    sweep(&folder, &["--out", "whole.sweep"]);
+    let whole = std::fs::read_to_string(folder.path().join("whole.sweep")).unwrap();
+    // Cut in the middle of a row, and in the middle of the header: both would be changed.
+    let row = whole.match_indices('\n').nth(5).unwrap().0 + 40;
+    for (begun, out, journal) in [
+        (&whole[..row], "x.sweep", "x.sweep"),
+        (&whole[..100], "early.sweep", "early.sweep"),
+        (&whole[..row], "x.csv", "x.csv.sweep"),
+    ] {
+        let path = folder.path().join(journal);
+        std::fs::write(&path, begun).unwrap();
+        let writer = std::fs::File::options().read(true).write(true).open(&path).unwrap();
+        writer.lock().unwrap();
+        let wanted = format!("{journal}: is being written by another windtunnel");
+        refused(&folder, &[&SWEEP[..], &["--out", out, "--resume"]].concat(), &wanted);
+        refused(&folder, &[&SWEEP[..], &["--out", out]].concat(), &wanted);
+        if out == journal {
+            refused(&folder, &["merge", "whole.sweep", "--out", out], &wanted);
+        }
+        writer.unlock().unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), begun, "{journal} is as it was");
+        sweep(&folder, &["--out", out, "--resume"]);
+    }
+    for resumed in ["x.sweep", "early.sweep"] {
+        assert_eq!(std::fs::read_to_string(folder.path().join(resumed)).unwrap(), whole);
+    }
+    assert!(there(&folder, "x.csv") && !there(&folder, "x.csv.sweep"));
+}
+
+/// Where nobody is stopped from writing, as the superuser is not, there is nothing to see.
+#[cfg(unix)]
+#[test]
+fn a_folder_of_charts_that_cannot_be_written() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = folder();
+    let charts = folder.path().join("charts");
+    std::fs::create_dir(&charts).unwrap();
+    std::fs::set_permissions(&charts, std::fs::Permissions::from_mode(0o555)).unwrap();
+    if std::fs::write(charts.join("probe"), "").is_ok() {
+        eprintln!("skipped: permissions do not stop who runs this");
+        return;
+    }
+    let words = [&SWEEP[..], &["--out", "x.csv", "--plot", "charts"]].concat();
+    refused(&folder, &words, "charts: cannot be written: permission denied");
+    // Rows would be kept from the first on.
+    assert!(!there(&folder, "x.csv") && !there(&folder, "x.csv.sweep"));
 }

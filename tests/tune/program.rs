@@ -374,3 +374,21 @@ fn success_that_is_given_up_stands_next_to_the_answer() {
     let with = cheapest(&["--subject-to", "success >= 50%"]);
     assert!(with.starts_with("Recommended") && !with.contains("BUT fewer"), "{with}");
 }
+
+#[test]
+fn a_folder_of_charts_that_cannot_be_made_is_refused_before_the_search() {
+    let folder = folder();
+    for (plot, wanted) in [
+        ("tiny.yaml", "tiny.yaml: cannot be written: it is a file, and a folder is wanted"),
+        ("tiny.yaml/charts", "tiny.yaml/charts: cannot be written"),
+    ] {
+        let words = ["--plot", plot, "--out", "found.txt", "--recommend", "tuned.yaml"];
+        let output = windtunnel(&folder, &[&TUNE[..], &words].concat());
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert!(told.contains(wanted), "{told}");
+        for left in ["found.txt", "tuned.yaml"] {
+            assert!(!folder.path().join(left).exists(), "{left} was written");
+        }
+    }
+}
