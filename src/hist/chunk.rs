@@ -49,7 +49,7 @@ impl Chunk {
     pub(super) fn add(&mut self, other: &Chunk) {
         match (&mut *self, other) {
             (_, Chunk::Empty) => {}
-            (Chunk::Empty, _) => self.clone_from(other),
+            (Chunk::Empty, _) => *self = other.clone(),
             (Chunk::Small(mine), Chunk::Small(theirs)) if fits(mine, theirs) => {
                 mine.iter_mut().zip(theirs.iter()).for_each(|(mine, theirs)| *mine += theirs);
             }

@@ -254,7 +254,7 @@ impl<'s> Simulation<'s> {
             if timer == other {
                 let late = |occurrence: Occurrence| occurrence.comes_too_late(&self.open);
                 let (_, occurrence) = self.timers.pop(late).expect("the timer that was seen");
-                if !occurrence.comes_too_late(&self.open) {
+                if !late(occurrence) {
                     self.on_occurrence(now, occurrence, world, sink);
                 }
             } else if edge == other {

@@ -57,21 +57,23 @@ impl Summary {
             lines.push(format!("note       interrupted: {done} of {all} rows are there"));
         }
         lines.push(format!("wanted     {}", wanted(header)));
-        lines.extend((0..header.objectives.len()).filter_map(|at| self.without_value(at)));
+        lines.extend(self.without_value().map(|line| format!("note       {line}")));
         lines.join("\n") + "\n"
     }
 
-    /// How many policies have no value for an objective; `None` where all have one.
-    fn without_value(&self, objective: usize) -> Option<String> {
-        let has_none = |point: &&Point| point.scores[objective].value().is_none();
-        let without = self.points.iter().filter(has_none).count();
-        (without > 0).then(|| {
-            format!(
-                "note       {} has no value for {without} of {} policies, and the front is without them: `windtunnel \
-                 run` says\n           why; more worlds or a lower quantile may give one",
-                self.header.objectives[objective].measure,
-                self.points.len(),
-            )
+    /// Of each objective that some policies have no value for, how many those are.
+    pub(super) fn without_value(&self) -> impl Iterator<Item = String> {
+        self.header.objectives.iter().enumerate().filter_map(|(at, objective)| {
+            let has_none = |point: &&Point| point.scores[at].value().is_none();
+            let without = self.points.iter().filter(has_none).count();
+            (without > 0).then(|| {
+                format!(
+                    "{} has no value for {without} of {} policies, and the front is without them: \
+                     `windtunnel run` says why",
+                    objective.measure,
+                    self.points.len(),
+                )
+            })
         })
     }
 

@@ -222,7 +222,10 @@ fn the_table_as_people_see_it() {
 fn an_objective_without_a_value_is_told_and_nothing_is_best_in_it() {
     let folder = folder();
     // Too few requests for a quantile so far out, in two small worlds.
-    let text = sweep(&folder, &["--objective", "ttft_p999", "--objective", "success"]);
+    let words = ["--objective", "ttft_p999", "--objective", "success", "--report", "r.html"];
+    let text = sweep(&folder, &words);
+    let page = String::from_utf8(bytes(&folder, "r.html")).unwrap();
+    assert!(page.contains("ttft_p999 has no value for "), "the document says so, too");
     assert!(text.contains("ttft_p999 has no value for "), "{text}");
     assert!(text.contains("Pareto front: 0 of"), "{text}");
     assert!(text.contains("No policy has a value for every objective."), "{text}");

@@ -120,6 +120,7 @@ impl Summary {
             let (done, all) = (self.points.len(), header.variants + 1);
             lines.push(format!("INTERRUPTED: {done} of {all} rows are there."));
         }
+        lines.extend(self.without_value().map(|line| line + "."));
         lines.push(match header.worlds {
             1 => "One world, so there are no intervals: `--worlds 10` gives some.".into(),
             worlds => format!(
