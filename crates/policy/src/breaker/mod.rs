@@ -1,7 +1,10 @@
 //! Circuit breakers: one per distinct value of each configured key, several per target.
 
+mod admission;
 mod key;
 mod lane;
+mod learn;
+mod permit;
 mod scope;
 mod state;
 #[cfg(test)]
@@ -13,17 +16,19 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::hash::{Hash, Hasher};
 
+pub(crate) use self::admission::Admission;
 use self::key::{Values, key_name};
 use self::lane::Cell;
 pub(crate) use self::lane::{Lane, Lanes};
+pub(crate) use self::learn::{Change, Elsewhere};
+pub(crate) use self::permit::Permit;
 pub use self::scope::BreakerScope;
-use self::state::{Circuit, Sent};
-use self::trip::Outcome;
+use self::state::Circuit;
+use crate::Instant;
 use crate::config::Breaker;
 use crate::event::BreakerState;
 use crate::target::{TargetId, Topology};
 use crate::target_set::{RareSet, TargetSet};
-use crate::{Duration, Instant};
 
 /// The most breaker rules of one policy: a permit has a bit for each.
 pub(crate) const MAX_RULES: usize = 32;
@@ -60,82 +65,6 @@ struct Part {
     count: u16,
     /// The first of them: mostly the only one.
     first: u16,
-}
-
-/// What the breakers of a target say to one attempt.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Admission {
-    /// All are closed.
-    Yes,
-    /// As a probe of at least one of them.
-    Probe,
-    /// Within the share that a recovering one admits.
-    Ramp,
-    /// At least one refuses.
-    No {
-        /// When all of them may admit this attempt if nothing happens until then;
-        /// [`Instant::FAR_FUTURE`] where that hangs on probes in flight.
-        until: Instant,
-    },
-}
-
-/// What an attempt holds from its sending to its end.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) struct Permit {
-    cell: Cell,
-    recovery: bool,
-    /// Which of the target's breakers, in order, it probes.
-    probes: u32,
-    /// Breakers that changed later take what it learns as late.
-    sent_at_change: u64,
-}
-
-impl Permit {
-    /// Of an attempt that is over, or was never sent.
-    pub(crate) const NONE: Permit =
-        Permit { cell: Cell::FIRST, recovery: false, probes: 0, sent_at_change: 0 };
-
-    /// Whether the attempt probes a breaker.
-    pub(crate) const fn probes(&self) -> bool {
-        self.probes != 0
-    }
-
-    /// Whether it is a failover or substitution.
-    pub(crate) const fn is_recovery(&self) -> bool {
-        self.recovery
-    }
-
-    /// What its target's `i`-th breaker must know of it.
-    fn sent(&self, i: usize, circuit: &Circuit) -> Sent {
-        Sent {
-            probe: self.probes >> i & 1 == 1,
-            recovery: self.recovery,
-            late: self.sent_at_change < circuit.changed_at,
-        }
-    }
-}
-
-/// How an attempt of another replica went.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Elsewhere {
-    pub(crate) target: TargetId,
-    pub(crate) lane: Lane,
-    pub(crate) failed: bool,
-    pub(crate) probe: bool,
-    pub(crate) recovery: bool,
-    pub(crate) sent: Instant,
-    pub(crate) elapsed: Duration,
-}
-
-/// A breaker changed state, or an open one its end.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Change {
-    /// Its position.
-    pub(crate) breaker: u16,
-    /// Its new state.
-    pub(crate) state: BreakerState,
-    /// When an open breaker may next admit; now otherwise.
-    pub(crate) until: Instant,
 }
 
 /// One breaker: a rule, and one value of the rule's key.
@@ -281,122 +210,6 @@ impl Breakers {
         probes
     }
 
-    /// The first output of the attempt came, `elapsed` after it was sent.
-    #[inline]
-    pub(crate) fn on_success(
-        &mut self,
-        permit: &Permit,
-        elapsed: Duration,
-        now: Instant,
-        draw: impl Fn() -> u64,
-        out: &mut impl FnMut(Change),
-    ) {
-        self.learn(permit, Outcome::Success(elapsed), now, draw, out);
-    }
-
-    /// The attempt failed in a way that blames its target.
-    #[inline]
-    pub(crate) fn on_failure(
-        &mut self,
-        permit: &Permit,
-        now: Instant,
-        draw: impl Fn() -> u64,
-        out: &mut impl FnMut(Change),
-    ) {
-        self.learn(permit, Outcome::Failure, now, draw, out);
-    }
-
-    /// How an attempt went enters each breaker of its target. Of a closed one this changes the
-    /// windows and nothing else, unless they say to open it; the rest is rare.
-    #[inline(always)]
-    fn learn(
-        &mut self,
-        permit: &Permit,
-        outcome: Outcome,
-        now: Instant,
-        draw: impl Fn() -> u64,
-        out: &mut impl FnMut(Change),
-    ) {
-        let Part { count, first, .. } = self.parts[permit.cell.place()];
-        if count == 0 {
-            return;
-        }
-        let Keyed { rule, circuit, .. } = &mut self.keyed[usize::from(first)];
-        let sent = permit.sent(0, circuit);
-        let quiet = circuit.is_closed() && !circuit.trips(rule, sent, outcome, now);
-        if count > 1 || !quiet {
-            self.learn_more(permit, quiet, outcome, now, draw(), out);
-        }
-    }
-
-    /// The same from the first breaker on where that is not closed or is to open, and from the second on
-    /// where the first is done with.
-    #[inline(never)]
-    fn learn_more(
-        &mut self,
-        permit: &Permit,
-        first_done: bool,
-        outcome: Outcome,
-        now: Instant,
-        draw: u64,
-        out: &mut impl FnMut(Change),
-    ) {
-        for (i, place) in self.places(permit.cell).enumerate().skip(first_done.into()) {
-            let Keyed { rule, circuit, .. } = &mut self.keyed[usize::from(self.members[place])];
-            let sent = permit.sent(i, circuit);
-            if !circuit.is_closed() {
-                self.hear(place, sent, outcome, now, draw, out);
-            } else if i == 0 || circuit.trips(rule, sent, outcome, now) {
-                self.open(place, now, draw, out);
-            }
-        }
-    }
-
-    /// An outcome enters a breaker that is not closed.
-    #[cold]
-    fn hear(
-        &mut self,
-        place: usize,
-        sent: Sent,
-        outcome: Outcome,
-        now: Instant,
-        draw: u64,
-        out: &mut impl FnMut(Change),
-    ) {
-        self.visit(place, now, out, |circuit, rule| match outcome {
-            Outcome::Success(elapsed) => circuit.on_success(rule, sent, elapsed, now, draw),
-            Outcome::Failure => circuit.on_failure(rule, sent, now, draw),
-        });
-    }
-
-    /// A closed breaker opens.
-    #[cold]
-    fn open(&mut self, place: usize, now: Instant, draw: u64, out: &mut impl FnMut(Change)) {
-        self.visit(place, now, out, |circuit, rule| circuit.open(rule, now, draw));
-    }
-
-    /// An attempt of another replica had its first output, or failed: it counts as if it were this
-    /// one's, but holds no permit here.
-    pub(crate) fn on_outcome_elsewhere(
-        &mut self,
-        of: Elsewhere,
-        now: Instant,
-        draw: u64,
-        out: &mut impl FnMut(Change),
-    ) {
-        for place in self.places(of.lane.cell(of.target)) {
-            self.visit(place, now, out, |circuit, rule| {
-                let late = of.sent < circuit.changed_on;
-                let sent = Sent { probe: of.probe, recovery: of.recovery, late };
-                circuit.hear(rule, now);
-                match of.failed {
-                    true => circuit.on_failure(rule, sent, now, draw),
-                    false => circuit.on_success(rule, sent, of.elapsed, now, draw),
-                }
-            });
-        }
-    }
-
     /// The attempt is over, whatever became of it: its probe permits return.
     #[inline(always)]
     pub(crate) fn on_end(&mut self, permit: &Permit, now: Instant) {
@@ -424,56 +237,6 @@ impl Breakers {
                 let sent = permit.sent(i, circuit);
                 circuit.on_end(sent);
             });
-        }
-    }
-
-    /// Calls `f` for the breaker at this place of `members`, and reports a change of its state.
-    fn visit(
-        &mut self,
-        place: usize,
-        now: Instant,
-        out: &mut impl FnMut(Change),
-        f: impl FnOnce(&mut Circuit, &Breaker),
-    ) {
-        let breaker = self.members[place];
-        let Keyed { rule, circuit, .. } = &mut self.keyed[usize::from(breaker)];
-        let before = circuit.phase();
-        f(circuit, rule);
-        let after = circuit.phase();
-        if before == after {
-            return;
-        }
-        if (before.state(), before.until(now)) == (after.state(), after.until(now)) {
-            return;
-        }
-        // A breaker at the end of its ramp went on counting all along: nothing becomes late.
-        if (before.state(), after.state()) != (BreakerState::Ramping, BreakerState::Closed) {
-            self.changes += 1;
-            circuit.changed_at = self.changes;
-            // What time alone has brought about came when it was due.
-            circuit.changed_on = match after.state() {
-                BreakerState::Open => now,
-                _ => before.until(now).min(now),
-            };
-        }
-        self.note_covered(breaker);
-        out(Change { breaker, state: after.state(), until: after.until(now) });
-    }
-
-    /// A breaker changed: which of its targets have all of theirs closed?
-    #[cold]
-    fn note_covered(&mut self, breaker: u16) {
-        for target in self.targets() {
-            if !self.around(target).any(|b| b == breaker) {
-                continue;
-            }
-            let closed =
-                |b: u16| self.keyed[usize::from(b)].circuit.phase().state() == BreakerState::Closed;
-            let all_closed = self.around(target).all(closed);
-            match all_closed {
-                true => self.not_closed.remove(target),
-                false => self.not_closed.insert(target),
-            }
         }
     }
 
@@ -523,21 +286,6 @@ impl Hash for Breakers {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.changes.hash(state);
         self.keyed.iter().for_each(|keyed| keyed.circuit.hash(state));
-    }
-}
-
-impl Admission {
-    /// What two breakers say together: the stricter, and the later.
-    fn and(self, other: Admission) -> Admission {
-        match (self, other) {
-            (Admission::No { until: a }, Admission::No { until: b }) => {
-                Admission::No { until: a.max(b) }
-            }
-            (no @ Admission::No { .. }, _) | (_, no @ Admission::No { .. }) => no,
-            (Admission::Probe, _) | (_, Admission::Probe) => Admission::Probe,
-            (Admission::Ramp, _) | (_, Admission::Ramp) => Admission::Ramp,
-            (Admission::Yes, Admission::Yes) => Admission::Yes,
-        }
     }
 }
 

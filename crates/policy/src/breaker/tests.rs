@@ -3,10 +3,10 @@ use alloc::vec;
 use proptest::prelude::*;
 
 use super::*;
-use crate::Share;
 use crate::config::{AfterOpen, Growth, KeyPart, Probes, Ramp, Recooling, Trip};
 use crate::target::testing::{target, topology};
 use crate::target::{Capabilities, RouteClass, Target};
+use crate::{Duration, Share};
 
 const T: TargetId = TargetId(0);
 const NO_JITTER: u64 = 0;
