@@ -49,9 +49,9 @@ fn r1() {
     );
     eprintln!(
         "reference: success {:.4}, attempts per request {:.4}, mean latency {:.4} s",
-        share(counts.answered, counts.requests),
+        share(counts.latencies.len() as u64, counts.requests),
         share(counts.attempts, counts.requests),
-        counts.latency / counts.answered as f64,
+        counts.latencies.iter().sum::<f64>() / counts.latencies.len() as f64,
     );
 }
 

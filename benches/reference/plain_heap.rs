@@ -1,6 +1,7 @@
 //! R1 as one would write it by hand: the standard library's binary heap, a slab of requests,
 //! stale events dropped when they come up. No policy core, no ledger, no breakers: what a
-//! simulator of general use is measured against.
+//! simulator of general use is measured against. It keeps the latency of every answer, from which quantiles
+//! would be taken, and has its parameters at run time, as a model would.
 //!
 //! Arrivals 200/s, three targets of 64 slots and a queue of 64, lognormal service (0.8 s, 0.6),
 //! 5 % of the answers bad, the plan A A B C, full jitter before the second try at A, 30 s.
@@ -12,26 +13,26 @@ use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, Exp, LogNormal};
 
-const RATE: f64 = 200.0;
-const SLOTS: usize = 64;
-const QUEUE: usize = 64;
-const BAD: f64 = 0.05;
-const BASE: f64 = 0.25;
-const CAP: f64 = 4.0;
-const DEADLINE: f64 = 30.0;
-const PLAN: [usize; 4] = [0, 0, 1, 2];
+/// R1 in figures.
+struct Params {
+    slots: usize,
+    queue: usize,
+    bad: f64,
+    base: f64,
+    cap: f64,
+    deadline: f64,
+    plan: Vec<usize>,
+}
 
 /// What the run counted.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Counts {
     /// Requests.
     pub(crate) requests: u64,
-    /// Requests answered.
-    pub(crate) answered: u64,
     /// Attempts.
     pub(crate) attempts: u64,
-    /// Sum of the latencies of the answered, in seconds.
-    pub(crate) latency: f64,
+    /// Latencies of the answered, in seconds.
+    pub(crate) latencies: Vec<f64>,
 }
 
 #[derive(Clone, Copy)]
@@ -99,6 +100,7 @@ struct Target {
 }
 
 struct Run {
+    params: Params,
     rng: SmallRng,
     gap: Exp<f64>,
     service: LogNormal<f64>,
@@ -115,8 +117,17 @@ struct Run {
 /// Runs `requests` requests.
 pub(crate) fn run(requests: u64, seed: u64) -> Counts {
     let mut run = Run {
+        params: Params {
+            slots: 64,
+            queue: 64,
+            bad: 0.05,
+            base: 0.25,
+            cap: 4.0,
+            deadline: 30.0,
+            plan: vec![0, 0, 1, 2],
+        },
         rng: SmallRng::seed_from_u64(seed),
-        gap: Exp::new(RATE).expect("a positive rate"),
+        gap: Exp::new(200.0).expect("a positive rate"),
         service: LogNormal::new(0.8_f64.ln(), 0.6).expect("a positive sigma"),
         now: 0.0,
         sequence: 0,
@@ -151,14 +162,13 @@ impl Run {
                 if request.step != event.stamp {
                     return;
                 }
-                self.release(PLAN[request.attempt]);
-                if self.rng.random::<f64>() < BAD {
+                self.release(self.params.plan[request.attempt]);
+                if self.rng.random::<f64>() < self.params.bad {
                     if self.next_attempt(slot) {
                         self.attempt(slot);
                     }
                 } else {
-                    self.counts.answered += 1;
-                    self.counts.latency += self.now - request.arrived;
+                    self.counts.latencies.push(self.now - request.arrived);
                     self.finish(slot);
                 }
             }
@@ -172,7 +182,7 @@ impl Run {
                 if request.life != event.stamp {
                     return;
                 }
-                let target = PLAN[request.attempt];
+                let target = self.params.plan[request.attempt];
                 self.finish(slot);
                 match request.place {
                     Place::Queue => self.targets[target].waiting -= 1,
@@ -199,21 +209,21 @@ impl Run {
         let request = &mut self.requests[slot as usize];
         *request = Request { arrived: self.now, step: request.step, life: request.life, ..fresh };
         let life = request.life;
-        self.push(self.now + DEADLINE, What::Deadline, slot, life);
+        self.push(self.now + self.params.deadline, What::Deadline, slot, life);
         self.attempt(slot);
     }
 
     /// Starts the request's present attempt, or goes on to the next where it is refused.
     fn attempt(&mut self, slot: u32) {
         loop {
-            let target = PLAN[self.requests[slot as usize].attempt];
+            let target = self.params.plan[self.requests[slot as usize].attempt];
             self.counts.attempts += 1;
             let place = &mut self.targets[target];
-            if place.busy < SLOTS {
+            if place.busy < self.params.slots {
                 place.busy += 1;
                 return self.serve(slot);
             }
-            if place.waiting < QUEUE {
+            if place.waiting < self.params.queue {
                 place.waiting += 1;
                 let request = &mut self.requests[slot as usize];
                 request.place = Place::Queue;
@@ -238,22 +248,23 @@ impl Run {
 
     /// True where the next attempt starts at once.
     fn next_attempt(&mut self, slot: u32) -> bool {
+        let Params { base, cap, ref plan, .. } = self.params;
         let request = &mut self.requests[slot as usize];
         let failed = request.attempt;
-        if failed + 1 == PLAN.len() {
+        if failed + 1 == plan.len() {
             self.finish(slot);
             return false;
         }
         request.attempt += 1;
-        if PLAN[failed + 1] != PLAN[failed] {
+        if plan[failed + 1] != plan[failed] {
             return true;
         }
-        let cap = CAP.min(BASE * f64::from(1_u32 << request.backoffs));
+        let most = cap.min(base * f64::from(1_u32 << request.backoffs));
         request.backoffs += 1;
         request.place = Place::Backoff;
         request.step += 1;
         let step = request.step;
-        let wait = cap * self.rng.random::<f64>();
+        let wait = most * self.rng.random::<f64>();
         self.push(self.now + wait, What::Wake, slot, step);
         false
     }
