@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 use windtunnel::input::InputError;
 use windtunnel::page::PageFormat;
 use windtunnel::report::{Extras, PlotError, PlotFormat, Report, RowFormat};
+use windtunnel::sweep::LeftOut;
 
 use super::args::{Common, Format};
 use super::output::{OutFile, print, write_file};
 use super::same_file::{asked_for, refuse_overwriting};
+use super::say::say;
 
 pub(super) struct Outputs {
     report: Option<OutFile>,
@@ -116,6 +118,15 @@ pub(super) fn write_drawn(
     let drawn = drawn
         .map_err(|error| InputError::new(file.path().display().to_string(), error.to_string()))?;
     write_file(file, &drawn)
+}
+
+/// Says which charts lie in a folder now, and of each that there is nothing for, why.
+pub(super) fn say_charts(folder: &Path, drawn: &[&str], left_out: &[LeftOut]) {
+    let names = if drawn.is_empty() { "none".into() } else { drawn.join(", ") };
+    say("charts", format_args!("{names} in {}, each as SVG and PNG", folder.display()));
+    for LeftOut { name, why } in left_out {
+        say("charts", format_args!("no {name}: {why}"));
+    }
 }
 
 fn open<F>(

@@ -13,7 +13,7 @@ use super::alone::refuse_taken;
 use super::args::SweepOutputs;
 use super::journal::Journal;
 use super::output::{OutFile, cannot_write, folder_of, print, try_folder, write_file};
-use super::outputs::{open_page, write_drawn};
+use super::outputs::{open_page, say_charts, write_drawn};
 use super::same_file::refuse_overwriting;
 use super::say::say;
 
@@ -152,11 +152,16 @@ impl<'a> Outputs<'a> {
             write_file(file, summary.page(&self.again).render(format).as_bytes())?;
         }
         if let Some(folder) = &self.args.plot {
+            let charts = summary.charts();
             for (format, ending) in [(PlotFormat::Svg, "svg"), (PlotFormat::Png, "png")] {
-                for chart in summary.charts() {
+                for chart in &charts.drawn {
                     let path = folder.join(format!("{}.{ending}", chart.name));
                     write_drawn(OutFile::create(&path)?, chart.draw(format))?;
                 }
+            }
+            if !self.args.quiet {
+                let drawn: Vec<&str> = charts.drawn.iter().map(|c| c.name.as_str()).collect();
+                say_charts(folder, &drawn, &charts.left_out);
             }
         }
         if self.args.quiet { Ok(()) } else { print(&summary.text()) }

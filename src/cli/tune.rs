@@ -17,7 +17,7 @@ use windtunnel::tune::{
 use super::args::{TuneArgs, TuneFormat};
 use super::interrupt::{self, First, INTERRUPTED};
 use super::output::{OutFile, print, try_folder, write_file};
-use super::outputs::{open_page, write_drawn};
+use super::outputs::{open_page, say_charts, write_drawn};
 use super::progress::Progress;
 use super::same_file::{asked_for, refuse_overwriting};
 use super::say::say;
@@ -177,11 +177,19 @@ fn draw(folder: &Path, report: &TuneReport<'_>, quiet: bool) -> Result<bool, Inp
         let open = |name: &str| OutFile::create(&folder.join(format!("{name}.{ending}")));
         let failed =
             |error: PlotError| InputError::new(folder.display().to_string(), error.to_string());
-        for (name, bytes) in report.charts(format).map_err(failed)? {
-            write_file(open(&name)?, &bytes)?;
+        let (charts, left_out) = report.charts(format).map_err(failed)?;
+        for (name, bytes) in &charts {
+            write_file(open(name)?, bytes)?;
         }
         if let Some(over_time) = &over_time {
             write_drawn(open("measures")?, over_time.plot(report, format))?;
+        }
+        // Once: both formats have the same charts.
+        if format == PlotFormat::Png && !quiet {
+            let measures = over_time.iter().map(|_| "measures");
+            let drawn: Vec<&str> =
+                charts.iter().map(|(name, _)| name.as_str()).chain(measures).collect();
+            say_charts(folder, &drawn, &left_out);
         }
     }
     Ok(is_complete)

@@ -8,7 +8,7 @@ use windtunnel_policy::config::Policy;
 use super::dimension::{Dimension, text_of};
 use super::document::{document, get, set};
 use super::expression::Expression;
-use super::file::Space;
+use super::file::{Scale, Space};
 use super::level::{Level, Levels};
 use super::path::FieldPath;
 use crate::input::{InputError, SourceFile};
@@ -212,6 +212,12 @@ impl PolicySpace {
         let of_base = get(&self.document, field).map(Cow::Borrowed);
         let set = self.dimensions.iter().flat_map(|dimension| dimension.values_of(field));
         of_base.into_iter().chain(set).collect()
+    }
+
+    /// How values of a field spread: in the logarithm where an entry says so.
+    pub fn scale_of(&self, field: &FieldPath) -> Scale {
+        let in_logarithm = |d: &&Dimension| d.fields.contains(field) && d.scale() == Scale::Log;
+        self.dimensions.iter().find(in_logarithm).map_or(Scale::Linear, Dimension::scale)
     }
 
     /// Levels in words: `backoff.base 317ms, attempts.max 4`.

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::document::get;
 use super::expression::Expression;
-use super::file::{Space, Vary};
+use super::file::{Scale, Space, Vary};
 use super::path::FieldPath;
 use super::range::Span;
 use super::schema_walk::{self, Leads, NoSuchField};
@@ -165,6 +165,14 @@ impl Dimension {
                 sets.filter_map(|(field, value)| within(value, &self.fields[*field], path))
                     .collect()
             }
+        }
+    }
+
+    /// How its values spread; names and lists have no scale of their own.
+    pub(super) fn scale(&self) -> Scale {
+        match &self.domain {
+            Domain::Listed(_) => Scale::Linear,
+            Domain::Range(span) => span.scale,
         }
     }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Number, Value};
 
 use super::header::{FieldColumn, Holds};
-use crate::space::{FieldPath, Kind, PolicySpace, Quantity, Variant};
+use crate::space::{FieldPath, Kind, PolicySpace, Quantity, Scale, Variant};
 
 /// The columns of a space, and how a variant fills them.
 pub(crate) struct Columns {
@@ -25,14 +25,23 @@ impl Columns {
         for (position, dimension) in space.dimensions.iter().enumerate() {
             if dimension.is_choice() {
                 let name = dimension.name.clone();
-                let column = FieldColumn { choice: Some(name.clone()), name, holds: Holds::Text };
+                let column = FieldColumn {
+                    choice: Some(name.clone()),
+                    name,
+                    holds: Holds::Text,
+                    scale: Scale::Linear,
+                };
                 columns.push((column, Source::Option(position)));
             }
         }
         for field in space.fields() {
             let holds = holds(&space.values_of(field));
-            let column =
-                FieldColumn { name: field.to_string(), holds, choice: choice(space, field) };
+            let column = FieldColumn {
+                name: field.to_string(),
+                holds,
+                choice: choice(space, field),
+                scale: space.scale_of(field),
+            };
             columns.push((column, Source::Field(field.clone())));
         }
         Columns { columns }

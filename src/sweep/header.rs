@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 
 use super::objective::Objective;
 use super::score::Aggregate;
-use crate::space::{Kind, Tally};
+use crate::space::{Kind, Scale, Tally};
 use crate::stats::Dimension;
 
 /// The first line of a `.sweep` file. Two sweeps with equal headers, their shards apart, have equal
@@ -79,6 +79,13 @@ pub struct FieldColumn {
     pub holds: Holds,
     /// The choice that alone sets it, or whose option it names.
     pub choice: Option<String>,
+    /// How its numbers spread, which charts draw it on; linear where absent.
+    #[serde(default, skip_serializing_if = "is_linear")]
+    pub scale: Scale,
+}
+
+fn is_linear(scale: &Scale) -> bool {
+    *scale == Scale::Linear
 }
 
 impl FieldColumn {

@@ -9,6 +9,7 @@
 //! - [`Rows`] reads rows back from the file that a sweep keeps, to go on or to [`merge`] shards;
 //! - a [`Summary`] is what tables, charts and documents need of them.
 
+mod apart;
 mod arena;
 mod columns;
 mod difference;
@@ -43,7 +44,7 @@ pub use in_order::in_order;
 pub use lines::Lines;
 pub use merge::{merge, together};
 pub use objective::{DEFAULT_OBJECTIVES, Goal, Objective};
-pub use plot::Chart;
+pub use plot::{Chart, Charts, LeftOut};
 pub use row::{Figure, Row};
 pub use rows::{Table, TableFormat};
 pub use runner::Runner;

@@ -98,7 +98,8 @@ impl Summary {
         format!(
             "{title}\n{table}\nNothing beats these in every objective.{more} The best of {variants} \
              looks better than it is:\nconfirm one on other worlds, such as those of another \
-             `--seed`, before it goes anywhere.\n"
+             `--seed`, before it goes anywhere.\n{}",
+            self.noise(front).map_or(String::new(), |noise| noise + "\n"),
         )
     }
 

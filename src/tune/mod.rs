@@ -37,7 +37,7 @@ pub use confirm::{Finalist, HeldOut, Ruling};
 pub use evidence::{Change, Compared, Evidence, FrontPoint, Moved, Setting};
 pub use extremes::{AtExtreme, Holds};
 pub use goal::{Direction, Goal};
-pub use report::{OverTime, TuneReport};
+pub use report::{ChartFile, OverTime, TuneReport};
 pub use rounds::{Fate, Look, Round};
 pub use runner::Spent;
 pub use score::{Check, Score, Weighed, over_scenarios};

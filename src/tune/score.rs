@@ -26,6 +26,8 @@ pub(super) struct Samples {
     constraints: Vec<Vec<Sample<'static>>>,
     /// The values of what is weighed against the objective: the worst scenario's.
     weighed: Vec<Option<f64>>,
+    /// The same without each world in turn; `None` where one cannot be left out.
+    weighed_over: Vec<Option<Jackknife>>,
 }
 
 /// One policy held against the goal.
@@ -40,6 +42,8 @@ pub struct Score {
     pub checks: Vec<Check>,
     /// What is weighed against the objective, in the order of [`Weighed`].
     pub weighed: Vec<Option<f64>>,
+    /// The same without each world in turn; `None` where one cannot be left out.
+    pub(super) weighed_over: Vec<Option<Jackknife>>,
 }
 
 /// One condition in one scenario.
@@ -101,27 +105,25 @@ impl Reader<'_> {
             self.goal.constraints.iter().map(|gate| {
                 everywhere(&|s| of(s, self.goal.constrained(gate, &self.catalogues[s])))
             });
+        let scenarios = 0..self.catalogues.len();
         let weighed = self.goal.weighed().into_iter().map(|weighed| {
-            let value = |s: usize| {
-                let measure = self.catalogues[s].find(&weighed.measure)?;
-                of(s, measure).value().ok()
-            };
-            let values: Option<Vec<f64>> = (0..self.catalogues.len()).map(value).collect();
-            let worse = if weighed.more_is_better { f64::min } else { f64::max };
-            values?.into_iter().reduce(worse)
+            let measured = |s: usize| self.catalogues[s].find(&weighed.measure).map(|m| of(s, m));
+            let samples: Option<Vec<Sample<'_>>> = scenarios.clone().map(measured).collect();
+            samples.map_or((None, None), |samples| worst(&samples, weighed.more_is_better))
         });
+        let (weighed, weighed_over) = weighed.unzip();
         Samples {
             objective: everywhere(&|s| of(s, self.goal.objective(&self.catalogues[s]))),
             constraints: constraints.collect(),
-            weighed: weighed.collect(),
+            weighed,
+            weighed_over,
         }
     }
 
     pub(super) fn score(&self, policy: &Samples, base: &Samples) -> Score {
         let sign = self.goal.direction.sign();
         let loss = |sample: &Sample<'_>| {
-            sample.value().ok()?;
-            let value = jackknife(sample.worlds(), |world| sample.pooled(world)).ok()?;
+            let value = over_worlds(sample)?;
             Some(value.combine(&value, |value, _| sign * value))
         };
         let losses: Option<Vec<Jackknife>> = policy.objective.iter().map(loss).collect();
@@ -140,6 +142,7 @@ impl Reader<'_> {
             loss: losses.map(|losses| over_scenarios(&losses, self.goal.aggregate)),
             checks,
             weighed: policy.weighed.clone(),
+            weighed_over: policy.weighed_over.clone(),
         }
     }
 }
@@ -155,6 +158,21 @@ impl Samples {
             .filter_map(|(c, samples)| find(samples).map(|(s, note)| (Some(c), s, note)));
         find(&self.objective).map(|(s, note)| (None, s, note)).or_else(|| constraints.next())
     }
+}
+
+/// A value over all worlds and without each; `None` where it has none.
+fn over_worlds(sample: &Sample<'_>) -> Option<Jackknife> {
+    sample.value().ok()?;
+    jackknife(sample.worlds(), |world| sample.pooled(world)).ok()
+}
+
+/// The worst of a measure's values in several scenarios, and the same without each world.
+fn worst(samples: &[Sample<'_>], more_is_better: bool) -> (Option<f64>, Option<Jackknife>) {
+    let worse = if more_is_better { f64::min } else { f64::max };
+    let values: Option<Vec<f64>> = samples.iter().map(|sample| sample.value().ok()).collect();
+    let over: Option<Vec<Jackknife>> = samples.iter().map(over_worlds).collect();
+    let over = over.and_then(|all| all.into_iter().reduce(|one, other| one.combine(&other, worse)));
+    (values.and_then(|values| values.into_iter().reduce(worse)), over)
 }
 
 /// The loss over several scenarios, with the same aggregate for every world left out.
@@ -294,6 +312,7 @@ mod tests {
                 shortfall: Some(Jackknife { value: shortfall, replicates: vec![shortfall; 3] }),
             }],
             weighed: Vec::new(),
+            weighed_over: Vec::new(),
         };
         assert_eq!(score(7.0, -0.1).rank(), (false, 7.0));
         assert_eq!(score(1.0, 0.1).rank(), (true, 0.2));

@@ -236,12 +236,25 @@ fn an_objective_without_a_value_is_told_and_nothing_is_best_in_it() {
 fn charts_are_drawn() {
     let folder = folder();
     sweep(&folder, &["--plot", "charts", "--quiet"]);
-    for chart in ["front-success-cost_per_success", "effects-success", "map-success"] {
+    for chart in ["front-success-cost_per_success", "effects-success"] {
         let png = bytes(&folder, &format!("charts/{chart}.png"));
         assert!(png.starts_with(b"\x89PNG") && png.len() > 10_000, "{chart}");
         let svg = String::from_utf8(bytes(&folder, &format!("charts/{chart}.svg"))).unwrap();
         assert!(svg.contains("<svg") && svg.contains("success (%)"), "{chart}");
     }
+}
+
+#[test]
+fn charts_are_named_and_those_without_values_are_not_drawn() {
+    let folder = folder();
+    let words = ["--objective", "success", "--objective", "ttft_p999", "--plot", "charts"];
+    let output = windtunnel(&folder, &[&SWEEP[..], &words].concat());
+    assert!(output.status.success());
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(told.contains("charts: effects-success in charts, each as SVG and PNG\n"), "{told}");
+    let why = "charts: no front-success-ttft_p999: no policy has a value for ttft_p999\n";
+    assert!(told.contains(why), "{told}");
+    assert!(!folder.path().join("charts/front-success-ttft_p999.svg").exists());
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use crate::page::{Axis, Block, Dot, Line, LineChart, Scatter, Section, Table, Unit, X};
 use crate::report::{axis, drawn};
+use crate::space::Scale;
 use crate::stats::Dimension;
 use crate::sweep::effects::{At, Bin, Effect, ranked};
 use crate::sweep::header::Holds;
@@ -153,8 +154,9 @@ impl Summary {
             Some(within(&up, ((bin.mean - half) * factor, (bin.mean + half) * factor)))
         };
         let xs: Vec<f64> = numbers.iter().map(|(x, _)| *x).collect();
-        let is_wide = xs[0] > 0.0 && xs[xs.len() - 1] / xs[0] > WIDE;
-        let x = Axis { log: is_wide, ..Axis::new(column.name.as_str(), unit) };
+        let declared = column.scale == Scale::Log;
+        let log = xs[0] > 0.0 && (declared || xs[xs.len() - 1] / xs[0] > WIDE);
+        let x = Axis { log, ..Axis::new(column.name.as_str(), unit) };
         Block::Lines(LineChart {
             title,
             about: format!(

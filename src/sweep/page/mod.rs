@@ -150,6 +150,7 @@ impl Summary {
         if more > 0 {
             blocks.push(Block::Note(format!("{more} more of the front are in the rows.")));
         }
+        blocks.extend(self.noise(front).map(Block::Note));
         let mut all = vec![Section::new("What nothing beats", blocks)];
         all.extend(self.fitted_cells().map(|table| {
             let caption =

@@ -1,6 +1,7 @@
 //! Axes: where values lie on them, and what is written beside them.
 
-use super::super::header::{Header, Holds, Measured};
+use super::super::header::{FieldColumn, Header, Holds, Measured};
+use crate::space::Scale;
 use crate::stats::level;
 
 /// From this ratio of its ends on, an axis is logarithmic.
@@ -35,6 +36,23 @@ impl Axis {
         Axis::of(values, shows, low > 0.0 && high / low > WIDE)
     }
 
+    /// The same for the values of a field, on the scale it was declared with: those above zero, where
+    /// that is the logarithm, which has no place for others.
+    pub(super) fn of_field(
+        column: &FieldColumn,
+        values: impl Iterator<Item = f64> + Clone,
+    ) -> Axis {
+        let shows = Shows::of_field(column.holds);
+        match column.scale {
+            Scale::Linear => Axis::over(values, shows),
+            Scale::Log => {
+                let above = values.clone().filter(|value| *value > 0.0);
+                let any = above.clone().next().is_some();
+                if any { Axis::of(above, shows, true) } else { Axis::of(values, shows, false) }
+            }
+        }
+    }
+
     /// The same for values with intervals around them, which alone make no axis logarithmic.
     pub(super) fn over_intervals(
         values: impl Iterator<Item = (f64, [f64; 2])> + Clone,
@@ -54,11 +72,23 @@ impl Axis {
         let mut axis = Axis { shows, logarithmic, from: 0.0, to: 1.0 };
         if low <= high {
             let (from, to) = (axis.place(low), axis.place(high));
-            let room =
-                if level(from, to) { from.abs().max(1e-9) * 0.05 } else { (to - from) * 0.06 };
+            let room = match level(from, to) {
+                true if logarithmic => 0.1,
+                true => from.abs().max(1e-9) * 0.05,
+                false => (to - from) * 0.06,
+            };
             (axis.from, axis.to) = (from - room, to + room);
         }
         axis
+    }
+
+    pub(super) fn is_logarithmic(&self) -> bool {
+        self.logarithmic
+    }
+
+    /// True where a value has a place.
+    pub(super) fn has(&self, value: f64) -> bool {
+        !self.logarithmic || value > 0.0
     }
 
     /// Where a value lies.
@@ -69,13 +99,17 @@ impl Axis {
     /// What is written at a place, with as many digits as neighbours need to differ; nothing at what
     /// cannot be, as beyond all of a share.
     pub(super) fn label(&self, place: f64) -> String {
-        if self.shows == Shows::Share && !self.logarithmic && place > 1.0 + 1e-9 {
+        let value = if self.logarithmic { libm::pow(10.0, place) } else { place };
+        if self.shows == Shows::Share && value > 1.0 + 1e-9 {
             return String::new();
         }
-        if self.logarithmic {
-            return shown(libm::pow(10.0, place), self.shows, None);
+        if self.logarithmic && self.to - self.from > 1.0 {
+            return shown(value, self.shows, None);
         }
-        shown(place, self.shows, Some((self.to - self.from).abs()))
+        let ends = [self.from, self.to];
+        let [low, high] =
+            if self.logarithmic { ends.map(|end| libm::pow(10.0, end)) } else { ends };
+        shown(value, self.shows, Some((high - low).abs()))
     }
 }
 
@@ -113,15 +147,20 @@ pub(super) fn title(header: &Header, objective: usize) -> String {
     format!("{name} ({unit})")
 }
 
-/// A field's name and unit, for beside an axis.
-pub(super) fn field_title(header: &Header, field: usize) -> String {
-    let column = &header.fields[field];
+/// A field's name, unit and scale, for beside an axis.
+pub(super) fn field_title(column: &FieldColumn, is_logarithmic: bool) -> String {
     let name = cut(&column.name);
-    match column.holds {
-        Holds::Seconds => format!("{name} (s)"),
-        Holds::Dollars => format!("{name} ($)"),
-        Holds::Share => format!("{name} (%)"),
-        Holds::Number | Holds::Truth | Holds::Text => name,
+    let unit = match column.holds {
+        Holds::Seconds => "s",
+        Holds::Dollars => "$",
+        Holds::Share => "%",
+        Holds::Number | Holds::Truth | Holds::Text => "",
+    };
+    match (unit, is_logarithmic) {
+        ("", false) => name,
+        ("", true) => format!("{name} (log scale)"),
+        (unit, false) => format!("{name} ({unit})"),
+        (unit, true) => format!("{name} ({unit}, log scale)"),
     }
 }
 

@@ -2,11 +2,11 @@
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::super::effects::{At, Bin, Effect, ranked};
 use super::super::summary::Summary;
-use super::axis::{Axis, Shows, cut, field_title, title};
+use super::axis::{Axis, Shows, cut, field_title, shown, title};
+use super::ruler::Ruler;
 use crate::report::{COLOURS, Picture, PlotError, SHADE, fault};
 
 /// Fields shown.
@@ -20,6 +20,8 @@ const HEAD: u32 = 64;
 const LETTERS: usize = 52;
 /// Names of values are not cut shorter.
 const LEAST_LETTERS: usize = 14;
+/// Room for what has no place on an axis, as a share of the axis.
+const SLOT: f64 = 0.16;
 
 pub(super) struct Effects<'a> {
     summary: &'a Summary,
@@ -28,11 +30,14 @@ pub(super) struct Effects<'a> {
 }
 
 impl<'a> Effects<'a> {
-    /// `None` where no field does anything.
-    pub(super) fn new(summary: &'a Summary, objective: usize) -> Option<Effects<'a>> {
+    /// Refuses where no field does anything.
+    pub(super) fn new(summary: &'a Summary, objective: usize) -> Result<Effects<'a>, String> {
         let effects = ranked(summary, objective);
         let effects: Vec<Effect> = effects.into_iter().take(MOST).collect();
-        (!effects.is_empty()).then_some(Effects { summary, objective, effects })
+        match effects.is_empty() {
+            true => Err("no field that varies has values of it to compare".into()),
+            false => Ok(Effects { summary, objective, effects }),
+        }
     }
 }
 
@@ -79,27 +84,42 @@ impl Effects<'_> {
             At::Name(_) => None,
         });
         let named = numbers.clone().count() == 0;
-        let without = !named && effect.bins.iter().any(|bin| matches!(bin.at, At::Name(_)));
-        let across = Axis::over(numbers, Shows::of_field(column.holds));
-        // Variants without a number stand left of all that have one.
-        let beside = across.from - 0.12 * (across.to - across.from);
-        let (from, to) = match (named, without) {
+        let across = Axis::of_field(column, numbers);
+        let shows = Shows::of_field(column.holds);
+        let name = |bin: &Bin| match &bin.at {
+            At::Number(number) => shown(*number, shows, None),
+            At::Name(name) => short(name, LETTERS / effect.bins.len()),
+        };
+        // What has no place on the axis stands left of all that has one.
+        let on_axis = |bin: &&Bin| matches!(bin.at, At::Number(number) if across.has(number));
+        let off_axis: Vec<&Bin> = effect.bins.iter().filter(|bin| !on_axis(bin)).collect();
+        let slot = SLOT * (across.to - across.from);
+        let slots = off_axis.len() as f64;
+        let (from, to) = match (named, off_axis.len()) {
             (true, _) => (-0.5, effect.bins.len() as f64 - 0.5),
-            (false, true) => (beside - 0.08 * (across.to - across.from), across.to),
-            (false, false) => (across.from, across.to),
+            (false, 0) => (across.from, across.to),
+            (false, _) => (across.from - (slots + 0.3) * slot, across.to),
         };
-        let place = |position: usize, at: &At| match at {
-            At::Number(number) => across.place(*number),
-            At::Name(_) if without => beside,
-            At::Name(_) => position as f64,
-        };
-        let name_at = |x: f64| {
-            let near = (x - libm::round(x)).abs() < 1e-6;
-            let bin = effect.bins.get(libm::round(x) as usize).filter(|_| near && x > -0.1);
-            match bin.map(|bin| &bin.at) {
-                Some(At::Name(name)) => short(name, LETTERS / effect.bins.len()),
-                _ => String::new(),
+        let beside: Vec<(f64, String)> = match named {
+            true => {
+                effect.bins.iter().enumerate().map(|(at, bin)| (at as f64, name(bin))).collect()
             }
+            false => {
+                let at = |position: usize| across.from - (slots - position as f64 - 0.3) * slot;
+                off_axis.iter().enumerate().map(|(i, bin)| (at(i), name(bin))).collect()
+            }
+        };
+        let place = |bin: &Bin| match bin.at {
+            At::Number(number) if across.has(number) => across.place(number),
+            _ => {
+                let position = off_axis.iter().position(|other| *other == bin);
+                position.map_or(from, |position| beside[position].0)
+            }
+        };
+        let ticks: Vec<f64> = beside.iter().map(|(at, _)| *at).collect();
+        let ruler = match named {
+            true => Ruler::at(from..to, ticks),
+            false => Ruler::beside(&across, from..to, ticks),
         };
         let share = format!("{}: {:.0} %", cut(&column.name), 100.0 * effect.share);
         let mut chart = ChartBuilder::on(area)
@@ -108,32 +128,30 @@ impl Effects<'_> {
             .margin_right(20)
             .x_label_area_size(46)
             .y_label_area_size(66)
-            .build_cartesian_2d(from..to, up.from..up.to)
+            .build_cartesian_2d(ruler, Ruler::of(up))
             .map_err(fault)?;
-        let labels = if named { 2 * effect.bins.len() + 1 } else { 6 };
-        let label = |x: &f64| match named {
-            true => name_at(*x),
-            false if *x < across.from => String::new(),
-            false => across.label(*x),
+        let label = |x: &f64| match beside.iter().find(|(at, _)| at == x) {
+            Some((_, name)) => name.clone(),
+            None => across.label(*x),
         };
         chart
             .configure_mesh()
             .light_line_style(TRANSPARENT)
             .bold_line_style(SHADE.mix(0.2))
-            .x_labels(labels)
+            .x_labels(6)
             .y_labels(6)
             .x_label_formatter(&label)
             .y_label_formatter(&|y| up.label(*y))
-            .x_desc(field_title(header, effect.field))
+            .x_desc(field_title(column, !named && across.is_logarithmic()))
             .label_style(("sans-serif", 13))
             .axis_desc_style(("sans-serif", 14))
             .draw()
             .map_err(fault)?;
         let colour = COLOURS[0];
         let shows = Shows::of_objective(header, self.objective);
-        let placed = || effect.bins.iter().enumerate().map(|(i, bin)| (place(i, &bin.at), bin));
+        let placed = || effect.bins.iter().map(|bin| (place(bin), bin));
         if !named {
-            let numbers = placed().filter(|(_, bin)| matches!(bin.at, At::Number(_)));
+            let numbers = placed().filter(|(_, bin)| on_axis(bin));
             let line = numbers.map(|(x, bin)| (x, up.place(bin.mean)));
             chart.draw_series(LineSeries::new(line, colour.stroke_width(2))).map_err(fault)?;
         }
@@ -145,17 +163,9 @@ impl Effects<'_> {
         let dots =
             placed().map(|(x, bin)| Circle::new((x, up.place(bin.mean)), 4, colour.filled()));
         chart.draw_series(dots).map_err(fault)?;
-        if without {
-            let style = ("sans-serif", 13).into_font().color(&BLACK);
-            let text = Text::new("none", (beside, up.from), style.pos(BELOW));
-            chart.plotting_area().draw(&text).map_err(fault)?;
-        }
         Ok(())
     }
 }
-
-/// Where a word stands that is written at the foot of a panel.
-const BELOW: Pos = Pos { h_pos: HPos::Center, v_pos: VPos::Bottom };
 
 /// The ends of a bin's interval, within what the measure can be.
 fn interval(bin: &Bin, shows: Shows) -> [f64; 2] {

@@ -5,18 +5,22 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use serde_json::Value;
 
-use super::super::effects::{name_of, ranked};
+use super::super::effects::{Effect, name_of, ranked};
 use super::super::summary::Summary;
-use super::axis::{Axis, Shows, field_title, shown, title};
+use super::axis::{Axis, Shows, cut, field_title, shown, title};
 use super::effects::short;
+use super::ruler::Ruler;
 use crate::report::{Picture, PlotError, SHADE, fault};
+use crate::space::Scale;
 
 /// Width and height in pixels.
-const SIZE: (u32, u32) = (1_000, 760);
+const SIZE: (u32, u32) = (1_000, 800);
+/// Height of what stands above the map.
+const HEAD: u32 = 92;
 /// Cells of a field with numbers.
 const CELLS: usize = 6;
 /// Letters of a name, left of the map or below it.
-const LETTERS: usize = 15;
+const LETTERS: usize = 19;
 /// The share of its cells that a map has something to say about, at least.
 const FILLED: f64 = 0.6;
 /// Darkest to lightest: the cividis scale, which is read alike by all kinds of colour vision, and in
@@ -37,6 +41,8 @@ pub(super) struct Map<'a> {
     up: Cells,
     /// By cell across, then up: the mean, and of how many variants.
     means: Vec<Vec<Option<(f64, usize)>>>,
+    /// Why these two fields.
+    chosen: String,
 }
 
 /// How a field is cut into cells.
@@ -48,17 +54,41 @@ struct Cells {
     cuts: Option<Vec<f64>>,
     /// The names of cells without numbers.
     names: Vec<String>,
+    /// The cells of numbers follow each other in the logarithm.
+    is_logarithmic: bool,
 }
 
 impl<'a> Map<'a> {
-    /// `None` where fewer than two fields do anything apart from each other.
-    pub(super) fn new(summary: &'a Summary, objective: usize) -> Option<Map<'a>> {
-        let ranked = ranked(summary, objective);
-        let (first, others) = ranked.split_first()?;
-        let maps =
-            others.iter().map(|second| Map::of(summary, objective, (first.field, second.field)));
-        // A field that says little but through the first leaves most cells empty.
-        maps.into_iter().find(|map| map.filled() >= FILLED)
+    /// The field that matters most against the next that does. Refuses where fewer than two matter apart
+    /// from each other.
+    pub(super) fn new(summary: &'a Summary, objective: usize) -> Result<Map<'a>, String> {
+        let mut ranked = ranked(summary, objective);
+        ranked.retain(|effect| effect.share > 0.0);
+        let [first, others @ ..] = ranked.as_slice() else {
+            return Err("no field matters to it".into());
+        };
+        let name = |effect: &Effect| {
+            let name = cut(&summary.header.fields[effect.field].name);
+            format!("{name}, {}", per_cent(effect.share))
+        };
+        if others.is_empty() {
+            return Err(format!("one field alone matters to it ({})", name(first)));
+        }
+        let mut passed_over = Vec::new();
+        for second in others {
+            let mut map = Map::of(summary, objective, (first.field, second.field));
+            // A field that says little but through the first leaves most cells empty.
+            if map.filled() >= FILLED {
+                map.chosen = format!("{}; {}", name(first), name(second));
+                if !passed_over.is_empty() {
+                    let over = passed_over.join("; ");
+                    map.chosen += &format!(" (most combinations are empty with {over})");
+                }
+                return Ok(map);
+            }
+            passed_over.push(name(second));
+        }
+        Err("no two fields that matter to it have variants in most of their combinations".into())
     }
 
     fn of(summary: &'a Summary, objective: usize, (across, up): (usize, usize)) -> Map<'a> {
@@ -74,7 +104,7 @@ impl<'a> Map<'a> {
         let mean = |(sum, count): (f64, usize)| (count > 0).then(|| (sum / count as f64, count));
         let means = sums.into_iter().map(|column| column.into_iter().map(mean).collect());
         let means = means.collect();
-        Map { summary, objective, across, up, means }
+        Map { summary, objective, across, up, means, chosen: String::new() }
     }
 
     /// The share of cells with a variant.
@@ -98,29 +128,43 @@ impl Cells {
             names.sort();
             names.dedup();
             let labels = names.iter().map(|name| short(name, LETTERS)).collect();
-            return Cells { field, labels, cuts: None, names };
+            return Cells { field, labels, cuts: None, names, is_logarithmic: false };
         };
         let names: Vec<String> = none.then(|| name_of(&Value::Null)).into_iter().collect();
         numbers.sort_by(f64::total_cmp);
         let mut distinct = numbers.clone();
         distinct.dedup();
         let shows = Shows::of_field(column.holds);
+        let axis = Axis::of_field(column, numbers.iter().copied());
+        let is_logarithmic = axis.is_logarithmic();
         if distinct.len() <= CELLS + 2 {
             let labels = distinct.iter().map(|number| shown(*number, shows, None));
             let labels = labels.chain(names.clone()).collect();
-            return Cells { field, labels, cuts: Some(distinct[1..].to_vec()), names };
+            let cuts = Some(distinct[1..].to_vec());
+            return Cells { field, labels, cuts, names, is_logarithmic };
         }
-        let edge = |cell: usize| numbers[(numbers.len() - 1) * cell / CELLS];
-        let mut cuts: Vec<f64> = (1..CELLS).map(edge).collect();
+        // What has no place on the axis is a cell of its own, before all others.
+        let off = numbers.partition_point(|number| !axis.has(*number));
+        let off_axis = (off > 0).then(|| shown(numbers[0], shows, None));
+        let first_cut = (off > 0).then(|| numbers[off]);
+        let numbers = &numbers[off..];
+        let mut cuts = inner_cuts(numbers, column.scale);
         cuts.dedup();
-        let axis = Axis::over(numbers.iter().copied(), shows);
-        let text = |number: f64| axis.label(axis.place(number));
+        let text = |number: f64| match is_logarithmic {
+            true => shown(number, shows, None),
+            false => axis.label(axis.place(number)),
+        };
         let mut ends = vec![numbers[0]];
         ends.extend(&cuts);
         ends.push(numbers[numbers.len() - 1]);
         let parts = ends.windows(2).map(|pair| format!("{}–{}", text(pair[0]), text(pair[1])));
-        let labels = parts.chain(names.clone()).collect();
-        Cells { field, labels, cuts: Some(cuts), names }
+        let labels = off_axis.into_iter().chain(parts).chain(names.clone()).collect();
+        let cuts = Some(first_cut.into_iter().chain(cuts).collect());
+        Cells { field, labels, cuts, names, is_logarithmic }
+    }
+
+    fn title(&self, summary: &Summary) -> String {
+        field_title(&summary.header.fields[self.field], self.is_logarithmic)
     }
 
     fn cell(&self, fields: &[Value]) -> Option<usize> {
@@ -150,28 +194,34 @@ impl Picture for Map<'_> {
         let (columns, rows) = (self.across.labels.len(), self.up.labels.len());
 
         area.fill(&WHITE).map_err(fault)?;
+        let (head, below) = area.split_vertically(HEAD);
         let caption =
             format!("{}, mean of the variants in each cell", title(header, self.objective));
-        let mut chart = ChartBuilder::on(area)
-            .caption(caption, ("sans-serif", 22))
+        let why = "the two fields that matter most, by the part of the variance over variants between \
+                   their values:";
+        for (text, y, size) in [(caption.as_str(), 12, 22), (why, 44, 15), (&self.chosen, 66, 15)] {
+            head.draw(&Text::new(text, (20, y), ("sans-serif", size))).map_err(fault)?;
+        }
+        let middles = |cells: usize| (0..cells).map(|cell| cell as f64 + 0.5).collect();
+        let mut chart = ChartBuilder::on(&below)
             .margin(16)
+            .margin_top(4)
             .x_label_area_size(60)
-            .y_label_area_size(130)
-            .build_cartesian_2d(0.0..columns as f64, 0.0..rows as f64)
+            .y_label_area_size(166)
+            .build_cartesian_2d(
+                Ruler::at(0.0..columns as f64, middles(columns)),
+                Ruler::at(0.0..rows as f64, middles(rows)),
+            )
             .map_err(fault)?;
-        let label = |labels: &[String], at: f64| {
-            let middle = (at - libm::floor(at) - 0.5).abs() < 1e-6;
-            labels.get(libm::floor(at) as usize).filter(|_| middle).cloned().unwrap_or_default()
-        };
+        let label =
+            |labels: &[String], at: f64| labels.get(at as usize).cloned().unwrap_or_default();
         chart
             .configure_mesh()
             .disable_mesh()
-            .x_labels(2 * columns + 1)
-            .y_labels(2 * rows + 1)
             .x_label_formatter(&|x| label(&self.across.labels, *x))
             .y_label_formatter(&|y| label(&self.up.labels, *y))
-            .x_desc(field_title(header, self.across.field))
-            .y_desc(field_title(header, self.up.field))
+            .x_desc(self.across.title(self.summary))
+            .y_desc(self.up.title(self.summary))
             .label_style(("sans-serif", 14))
             .axis_desc_style(("sans-serif", 17))
             .draw()
@@ -203,6 +253,28 @@ impl Picture for Map<'_> {
             }
         }
         area.present().map_err(fault)
+    }
+}
+
+/// Where ascending numbers are cut: evenly in the logarithm where they were declared so, else into as many
+/// in each cell.
+fn inner_cuts(numbers: &[f64], scale: Scale) -> Vec<f64> {
+    let last = numbers.len() - 1;
+    let cut = |cell: usize| match scale {
+        Scale::Linear => numbers[last * cell / CELLS],
+        Scale::Log => {
+            let ratio = numbers[last] / numbers[0];
+            numbers[0] * libm::pow(ratio, cell as f64 / CELLS as f64)
+        }
+    };
+    (1..CELLS).map(cut).collect()
+}
+
+/// A share in words.
+fn per_cent(share: f64) -> String {
+    match share {
+        little if little < 0.005 => "less than 1 %".into(),
+        share => format!("{:.0} %", 100.0 * share),
     }
 }
 

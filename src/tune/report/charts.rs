@@ -8,13 +8,17 @@ use crate::experiment::{
 use crate::measures::Catalogue;
 use crate::report::{PlotError, PlotFormat, Report, VERSION};
 use crate::sweep::{
-    Columns, Counted, Figure, FigureColumn, Goal, Header, Named, Objective, Point, Shard, Summary,
+    Charts, Columns, Counted, Figure, FigureColumn, Goal, Header, LeftOut, Named, Objective, Point,
+    Shard, Summary,
 };
 use crate::tune::search::held_out_seed;
 use crate::tune::{Direction, Gain, LOOKS, Score};
 
 /// Worlds of the chart over time.
 const WORLDS: u32 = 10;
+
+/// A chart's name without ending, and its bytes.
+pub type ChartFile = (String, Vec<u8>);
 
 /// The base and the recommended policy in held-out worlds.
 pub struct OverTime {
@@ -25,23 +29,28 @@ pub struct OverTime {
 }
 
 impl<'a> TuneReport<'a> {
-    /// Charts as files: name without ending, and bytes. The front in held-out worlds; every variant after
-    /// the first look; what each field does over the whole space, and a map of the two that matter most.
+    /// Charts as files: name without ending, and bytes; and those there is nothing for. The front in held-out
+    /// worlds; every variant after the first look; what each field does over the whole space, and a map of the
+    /// two that matter most.
     ///
     /// # Errors
     /// The drawing library refuses.
-    pub fn charts(&self, format: PlotFormat) -> Result<Vec<(String, Vec<u8>)>, PlotError> {
+    pub fn charts(&self, format: PlotFormat) -> Result<(Vec<ChartFile>, Vec<LeftOut>), PlotError> {
         let tuning = self.tuning;
-        let mut charts = Vec::new();
+        let (mut charts, mut left_out) = (Vec::new(), Vec::new());
         let mut draw = |summary: &Summary, wanted: &[&str], as_name: Option<&str>| {
-            let all = summary.charts();
-            for chart in all.iter().filter(|c| wanted.iter().any(|w| c.name.starts_with(w))) {
-                let name = match (as_name, chart.name.split_once('-')) {
-                    (Some(name), Some((_, rest))) => format!("{name}-{rest}"),
-                    _ => chart.name.clone(),
-                };
-                charts.push((name, chart.draw(format)?));
+            let Charts { drawn, left_out: undrawn } = summary.charts();
+            let is_wanted = |name: &str| wanted.iter().any(|kind| name.starts_with(kind));
+            let called = |name: String| match (as_name, name.split_once('-')) {
+                (Some(kind), Some((_, rest))) => format!("{kind}-{rest}"),
+                _ => name,
+            };
+            for chart in drawn.into_iter().filter(|chart| is_wanted(&chart.name)) {
+                let bytes = chart.draw(format)?;
+                charts.push((called(chart.name), bytes));
             }
+            let undrawn = undrawn.into_iter().filter(|chart| is_wanted(&chart.name));
+            left_out.extend(undrawn.map(|c| LeftOut { name: called(c.name), why: c.why }));
             Ok(())
         };
         let held_out = tuning.front.iter().map(|point| (point.entrant, &point.score));
@@ -54,7 +63,7 @@ impl<'a> TuneReport<'a> {
         // Later rounds stand close to the best: what they share is no effect of a field.
         let drawn = tried.filter(|(at, _)| *at == 0 || tuning.entrants[*at].round == 0);
         draw(&self.summary(drawn, LOOKS[0], None), &["effects-", "map-"], None)?;
-        Ok(charts)
+        Ok((charts, left_out))
     }
 
     /// Every variant with its score after the first look. What was found by taking changes back has none: it was
@@ -112,6 +121,13 @@ impl<'a> TuneReport<'a> {
             let mut differences = vec![Figure::default(); figures.len()];
             if let Some(change) = change {
                 differences[0] = Figure::new(change.difference, change.ci95);
+            }
+            let pairs =
+                base.into_iter().flat_map(|base| score.weighed_over.iter().zip(&base.weighed_over));
+            for (difference, pair) in differences[1..].iter_mut().zip(pairs) {
+                let (Some(value), Some(base)) = pair else { continue };
+                let change = value.combine(base, |value, base| value - base);
+                *difference = Figure::new(Some(change.value), Some(change.ci95()));
             }
             summary.points.push(Point {
                 variant: entrant as u64,

@@ -10,7 +10,7 @@ mod tables;
 mod text;
 mod yaml;
 
-pub use charts::OverTime;
+pub use charts::{ChartFile, OverTime};
 
 use crate::measures::{Catalogue, Measure};
 use crate::page::Page;

@@ -192,6 +192,9 @@ fn front(report: &TuneReport<'_>) -> Option<Section> {
     let dot = |entrant: usize, score: &Score| {
         let (value, half) = report.value(score)?;
         let at = ((*score.weighed.first()?)? * across, value * up);
+        let over = score.weighed_over.first()?.as_ref();
+        let x_interval = over.map(|over| dimension.within(over.ci95()));
+        let x_interval = x_interval.map(|(lo, hi)| (lo * across, hi * across));
         let half = half * up;
         let (of, label) = match entrant {
             0 => (BASE, "base".to_owned()),
@@ -199,7 +202,7 @@ fn front(report: &TuneReport<'_>) -> Option<Section> {
             at => (OTHER, report.task.space.describe(&tuning.entrants[at].variant.levels)),
         };
         let y_interval = Some((at.1 - half, at.1 + half));
-        Some(Dot { of, at, x_interval: None, y_interval, label, named: of != OTHER })
+        Some(Dot { of, at, x_interval, y_interval, label, named: of != OTHER })
     };
     let chart = |title: &str, about: &str, dots: Vec<Dot>, front: Vec<(f64, f64)>| {
         let y = axis(&*objective.name, objective.dimension);
@@ -211,8 +214,9 @@ fn front(report: &TuneReport<'_>) -> Option<Section> {
     let line =
         if rest == 0 { undominated(report, &held, weighed.more_is_better) } else { Vec::new() };
     // Intervals of all variants would hide them.
-    let first =
-        report.tried().filter_map(|(at, score)| Some(Dot { y_interval: None, ..dot(at, score)? }));
+    let first = report.tried().filter_map(|(at, score)| {
+        Some(Dot { x_interval: None, y_interval: None, ..dot(at, score)? })
+    });
     let charts = vec![
         chart(
             "What can be had",

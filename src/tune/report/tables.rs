@@ -183,9 +183,9 @@ pub(super) fn front(report: &TuneReport<'_>) -> Grid {
     let recommended = tuning.recommended().map(|finalist| finalist.entrant);
     for point in &tuning.front {
         let mark = match point.entrant {
-            0 => "base",
-            at if Some(at) == recommended => "recommended",
-            _ => "",
+            0 => "base".to_owned(),
+            at if Some(at) == recommended => "recommended".to_owned(),
+            at => format!("#{at}"),
         };
         let objective = with_interval(report, &point.score);
         let others = weighed.iter().zip(&point.score.weighed).map(|(weighed, value)| {
@@ -193,7 +193,7 @@ pub(super) fn front(report: &TuneReport<'_>) -> Grid {
             let shown = value.zip(dimension).map(|(value, dimension)| amount(value, dimension));
             shown.unwrap_or_else(|| "– (unanswered)".into())
         });
-        let mut row = vec![mark.to_owned(), objective];
+        let mut row = vec![mark, objective];
         row.extend(others);
         row.push(conditions(report, &point.score));
         table.add_row(row.into_iter().chain(values(report, point.entrant)));
