@@ -199,7 +199,7 @@ fn signed(text: &str, value: f64) -> String {
     if value > 0.0 { format!("+{text}") } else { text.into() }
 }
 
-fn short(note: Note) -> String {
+pub(super) fn short(note: Note) -> String {
     match note {
         Note::OneWorld => "one world".into(),
         Note::NothingMeasured => "nothing to measure".into(),

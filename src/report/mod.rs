@@ -17,6 +17,7 @@ mod numbers;
 mod page;
 mod panels;
 mod plot;
+mod sides;
 mod split;
 mod spool;
 mod table;

@@ -171,6 +171,9 @@ fn the_page_answers_first() {
     let page = with_report(&["success >= 99%"], |report| report.page(Extras::default()));
     assert_eq!(page.title, "2 policies in small");
     assert!(page.answer.starts_with("`eager` answers most: 98.0 %"), "{}", page.answer);
+    // What decides is read alone, so what it costs stands in it.
+    let price = "but clearly worse than `careful` in cost per 1,000 requests +$0.80 ± 0.25";
+    assert!(page.answer.contains(price), "{}", page.answer);
     let figure = |label: &str| page.figures.iter().find(|f| f.label == label).unwrap();
     // 980 of 1,000 instead of 900: 80, 90 and 70 in the three worlds, so ±4.303 × 10 ÷ √3 = 25.
     assert_eq!(figure("requests saved").value, "80 ± 20");

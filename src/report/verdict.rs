@@ -1,9 +1,9 @@
 //! The conclusion, in words.
 
 use super::Report;
-use super::format::{amount, difference};
+use super::format::amount;
 use crate::experiment::{Identified, Pair, Ranking, Setting};
-use crate::stats::{Dimension, Paired, Verdict};
+use crate::stats::Dimension;
 
 impl Report<'_> {
     /// What to take away, one sentence a line.
@@ -50,7 +50,7 @@ impl Report<'_> {
         Some(text + ".")
     }
 
-    /// Which policy answers most, and which are level with it.
+    /// Which policy answers most, which are level with it, and what it is clearly worse in.
     fn best(&self) -> Option<String> {
         let success = |position| self.value("success", position).unwrap_or(0.0);
         let best = (0..self.findings.policies.len())
@@ -62,11 +62,12 @@ impl Report<'_> {
             .map(|other| format!("`{}`", self.name(other)))
             .collect();
         let name = self.name(best);
+        let price = self.price(best).map_or(String::new(), |price| format!("; {price}"));
         Some(if level.is_empty() {
-            format!("`{name}` answers most: {share} of requests.")
+            format!("`{name}` answers most: {share} of requests{price}.")
         } else {
             let others = level.join(", ");
-            format!("`{name}` answers {share} of requests; level with it: {others}.")
+            format!("`{name}` answers {share} of requests, level with {others}{price}.")
         })
     }
 
@@ -82,31 +83,6 @@ impl Report<'_> {
     /// One policy against the first, in figures.
     fn against(&self, position: usize) -> String {
         self.apart(position, 0, &self.findings.policies[position].differences)
-    }
-
-    /// One policy against another, given how they differ.
-    fn apart(&self, one: usize, other: usize, differences: &[Paired]) -> String {
-        let words = |measure: &str, dimension| {
-            let paired = differences.get(self.position(measure)?)?;
-            Some(match paired.verdict {
-                Some(Verdict::Identical) => "the same".into(),
-                _ => difference(paired, dimension),
-            })
-        };
-        let parts = [
-            ("success", "success", Dimension::Share),
-            ("cost per 1,000 requests", "cost_per_1k", Dimension::Dollars),
-            ("attempts per request", "attempts_per_request", Dimension::Count),
-            ("added latency p99", "added_latency_p99", Dimension::Seconds),
-        ];
-        let parts: Vec<String> = parts
-            .into_iter()
-            .filter_map(|(label, measure, dimension)| {
-                Some(format!("{label} {}", words(measure, dimension)?))
-            })
-            .filter(|part| !part.ends_with('–'))
-            .collect();
-        format!("`{}` against `{}`: {}.", self.name(one), self.name(other), parts.join(", "))
     }
 
     /// Pairs whose order depends on how far failures stick.
