@@ -280,6 +280,36 @@ fn the_example_in_the_documentation_is_a_space() {
 }
 
 #[test]
+fn the_recipes_in_the_documentation_run_every_shard_once() {
+    let text = include_str!("../../docs/sweep.md");
+    let block = |fence: &str| {
+        let blocks = text.split(fence).skip(1).filter_map(|rest| rest.split("```").next());
+        blocks.collect::<Vec<&str>>()
+    };
+    let jobs = block("```yaml\n");
+    assert_eq!(jobs.len(), 1, "each is held against something");
+    let job: serde_json::Value = serde_saphyr::from_str(jobs[0]).expect("YAML");
+    let (spec, pod) = (&job["spec"], &job["spec"]["template"]["spec"]);
+    assert_eq!((&job["kind"], &spec["completionMode"]), (&"Job".into(), &"Indexed".into()));
+    // Kubernetes refuses a limit for each index beside any other policy.
+    assert_eq!(pod["restartPolicy"], "Never");
+    assert!(spec["backoffLimitPerIndex"].is_number() && spec["backoffLimit"].is_null());
+    let shards = spec["completions"].as_u64().expect("a number");
+    let container = &pod["containers"][0];
+    let command = container["args"][0].as_str().expect("a command");
+    assert!(command.contains(&format!("--shard $shard/{shards} ")), "{command}");
+    assert!(command.contains("--resume") && container["command"][0] == "sh", "{command}");
+    let image = block("```dockerfile\n");
+    let user = pod["securityContext"]["runAsUser"].as_u64().expect("a user");
+    assert!(image.len() == 1 && image[0].contains(&format!("USER {user}:{user}\n")), "{image:?}");
+    let slurm = block("```sh\n").into_iter().find(|text| text.contains("#SBATCH")).expect("one");
+    for part in [format!("--array=1-{shards}\n"), format!("_TASK_ID/{shards}\""), "--resume".into()]
+    {
+        assert!(slurm.contains(&part), "{part} is not in\n{slurm}");
+    }
+}
+
+#[test]
 fn a_report_says_what_the_text_says() {
     let folder = folder();
     let space = SPACE.replace("as-is", "'<b>as-is</b>'");
