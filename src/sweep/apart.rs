@@ -40,10 +40,11 @@ impl Summary {
         let all: Vec<usize> = (0..self.header.objectives.len()).collect();
         let close = self.not_apart(front, &all)?.len();
         let of = front.len();
+        let are = if close == 1 { "is" } else { "are" };
         (close > 0).then(|| {
             format!(
-                "Of the {of} on the front, {close} are not clearly better than some other of them in anything: \
-                 noise alone may have put them there."
+                "{close} of the {of} on the front {are} not clearly better than some other of them in \
+                 anything: noise alone may be the reason."
             )
         })
     }

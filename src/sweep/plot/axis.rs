@@ -134,8 +134,8 @@ impl Shows {
     }
 }
 
-/// The objective's name and unit, for beside an axis.
-pub(super) fn title(header: &Header, objective: usize) -> String {
+/// The objective's name, unit and scale, for beside an axis.
+pub(super) fn title(header: &Header, objective: usize, is_logarithmic: bool) -> String {
     let (score, _) = header.objective_columns()[objective];
     let figure = &header.figures[score];
     let unit = match figure.dimension {
@@ -144,7 +144,10 @@ pub(super) fn title(header: &Header, objective: usize) -> String {
         _ => figure.unit.as_str(),
     };
     let name = figure.name.strip_prefix("score/").unwrap_or(&figure.name);
-    format!("{name} ({unit})")
+    match is_logarithmic {
+        true => format!("{name} ({unit}, log scale)"),
+        false => format!("{name} ({unit})"),
+    }
 }
 
 /// A field's name, unit and scale, for beside an axis.

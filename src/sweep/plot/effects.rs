@@ -51,8 +51,6 @@ impl Picture for Effects<'_> {
         area.fill(&WHITE).map_err(fault)?;
         let header = &self.summary.header;
         let (head, body) = area.split_vertically(HEAD);
-        let text = format!("What each field does to {}", title(header, self.objective));
-        head.draw(&Text::new(text, (16, 10), ("sans-serif", 22))).map_err(fault)?;
         let text = "means over variants with 95 % intervals, all other fields varying as they do; \
                     per cent: the part of the variance";
         head.draw(&Text::new(text, (16, 38), ("sans-serif", 15))).map_err(fault)?;
@@ -61,6 +59,9 @@ impl Picture for Effects<'_> {
         let values = bins().map(|bin| (bin.mean, interval(bin, shows)));
         // One vertical axis for all, so that panels can be compared.
         let up = Axis::over_intervals(values.collect::<Vec<_>>().into_iter(), shows);
+        let name = title(header, self.objective, up.is_logarithmic());
+        let text = format!("What each field does to {name}");
+        head.draw(&Text::new(text, (16, 10), ("sans-serif", 22))).map_err(fault)?;
         let (columns, rows) = shape(self.effects.len());
         let panels = body.split_evenly((rows, columns));
         for (panel, effect) in panels.iter().zip(&self.effects) {

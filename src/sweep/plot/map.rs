@@ -196,7 +196,7 @@ impl Picture for Map<'_> {
         area.fill(&WHITE).map_err(fault)?;
         let (head, below) = area.split_vertically(HEAD);
         let caption =
-            format!("{}, mean of the variants in each cell", title(header, self.objective));
+            format!("{}, mean of the variants in each cell", title(header, self.objective, false));
         let why = "the two fields that matter most, by the part of the variance over variants between \
                    their values:";
         for (text, y, size) in [(caption.as_str(), 12, 22), (why, 44, 15), (&self.chosen, 66, 15)] {

@@ -110,7 +110,7 @@ fn who_is_on_the_front_by_no_more_than_noise_is_counted() {
     assert_eq!(front, [1, 2, 3]);
     assert_eq!(summary.not_apart(&front, &[0, 1]), Some(vec![1, 2]));
     let text = summary.text();
-    assert!(text.contains("Of the 3 on the front, 2 are not clearly better than"), "{text}");
+    assert!(text.contains("2 of the 3 on the front are not clearly better than"), "{text}");
     assert!(svg(&summary, "front-success-cost").contains("another of the front: 2 of 3"));
     let mut one_world = summary.clone();
     one_world.header.worlds = 1;
