@@ -19,6 +19,8 @@ mod blocks;
 mod card;
 mod cautions;
 mod cells;
+mod class_fit;
+
 mod contract;
 mod counted;
 mod deadlines;
@@ -46,6 +48,7 @@ mod singly;
 mod slower;
 mod stick;
 mod survival;
+mod target_fit;
 mod text;
 mod tries;
 mod weather;
@@ -62,19 +65,13 @@ pub use resample::Refit;
 pub use stick::StickFit;
 pub(crate) use text::many;
 
-use crate::log::{AfterAnswer, Format, Read, Shows, TargetName};
+use crate::log::{AfterAnswer, Format, Read, Shows};
 use crate::record::{IntervalTotals, RunTotals};
-use at_target::AtTarget;
-use bills::Bill;
+use class_fit::ClassFit;
 use evidence::MINUTE_US;
-use hidden::{Demand, Hidden};
-use limits::Limits;
-use load::LoadFit;
-use parameters::{Given, Parameters};
-use phases::Phases;
-use price::PriceFit;
-use roles::Roles;
+use hidden::Demand;
 use singly::Singly;
+use target_fit::TargetFit;
 use weather::Clock;
 
 /// A world fitted to a log.
@@ -112,56 +109,6 @@ pub struct Fit {
     classes: Vec<ClassFit>,
     /// Targets that the log does not show.
     beyond: Vec<NamedCard>,
-}
-
-/// One target.
-#[derive(Clone, Debug)]
-struct TargetFit {
-    /// Its name in the scenario.
-    name: String,
-    /// Its position in the log's names.
-    position: usize,
-    names: TargetName,
-    phases: Phases,
-    parameters: Parameters,
-    price: Option<PriceFit>,
-    /// Bills that are left out, and the first of them.
-    absurd_bills: Option<(usize, Bill)>,
-    /// What was counted in each phase.
-    in_phases: Vec<phases::InPhase>,
-    /// Attempts in flight at one time, at most.
-    most_in_flight: u64,
-    /// What refuses for its rate.
-    limits: Limits,
-    /// What refuses for overload.
-    places: Limits,
-    /// How load slows it; none where the log does not tell what was in flight.
-    load: Option<LoadFit>,
-    in_whole_seconds: bool,
-    /// Position in the log's names of the target whose times are taken for its own.
-    lender: Option<usize>,
-    /// What was counted, but for what limits and load explain; none where that is all.
-    unexplained: Option<AtTarget>,
-    /// Where it was hardly asked right after failing.
-    hidden: Hidden,
-    /// Attempts refused for their rate, and the attempts and tokens of the busiest minute.
-    refused: u64,
-    most_let_in: [u64; 2],
-    /// Answers, those of them that have a bill, and those that came as a stream.
-    complete: u64,
-    billed: u64,
-    streamed: u64,
-}
-
-/// One route class.
-#[derive(Clone, Debug)]
-struct ClassFit {
-    name: String,
-    /// Its position in the log's names.
-    position: usize,
-    /// Requests whose tokens are those of a neighbour.
-    borrowed: u64,
-    roles: Roles,
 }
 
 /// Intervals that a report divides the log into, at most.
@@ -303,69 +250,6 @@ impl Fit {
     /// Length of an interval of the timeline, µs.
     pub fn interval_us(&self) -> u64 {
         self.interval_us
-    }
-}
-
-impl TargetFit {
-    fn of(
-        name: &str,
-        position: usize,
-        names: &TargetName,
-        evidence: &Evidence,
-        singly: Singly,
-        lender: Option<usize>,
-        clock: &Clock,
-    ) -> TargetFit {
-        let logged = &evidence.targets[position];
-        let lent = lender.map(|at| logged.with_times_of(&evidence.targets[at]));
-        let unexplained = singly.unexplained(evidence, position).or(lent);
-        let Singly { limits, places, load, hidden, in_whole_seconds } = singly;
-        let target = unexplained.as_ref().unwrap_or(logged);
-        let phases = Phases::of(target, &hidden.spells);
-        let counts = phases.as_counted(target);
-        let given = Given::assumed(load.map_or(1.0, |load| load.speed(load.half_at)));
-        let parameters =
-            parameters::estimate(name, target, &phases, &counts, &hidden.taken(), given, clock);
-        let busiest = target.minutes.values().map(|minute| minute.busy_us).max().unwrap_or(0);
-        let busiest = libm::ceil(busiest as f64 / MINUTE_US as f64) as u64;
-        TargetFit {
-            name: name.to_owned(),
-            position,
-            names: names.clone(),
-            phases,
-            parameters,
-            in_phases: counts.phases,
-            limits,
-            places,
-            price: PriceFit::of(&target.totals),
-            absurd_bills: target.totals.absurd_bills,
-            most_in_flight: busiest.max(limits::most_in_flight(evidence.sends_of(position))),
-            hidden,
-            refused: target.minutes.values().map(|minute| minute.refused).sum(),
-            most_let_in: [0, 1].map(|of| {
-                target.minutes.values().map(|minute| minute.let_in[of]).max().unwrap_or(0)
-            }),
-            complete: target.totals.complete,
-            billed: target.totals.complete_billed,
-            streamed: target.totals.streamed,
-            load,
-            in_whole_seconds,
-            lender,
-            unexplained,
-        }
-    }
-
-    /// What was counted at it, less what limits and load explain, with times of its own or lent.
-    fn counted<'a>(&'a self, evidence: &'a Evidence) -> &'a AtTarget {
-        self.unexplained.as_ref().unwrap_or(&evidence.targets[self.position])
-    }
-}
-
-impl ClassFit {
-    fn of(name: &str, position: usize, evidence: &Evidence, targets: &[String]) -> ClassFit {
-        let class = &evidence.classes[position];
-        let borrowed = class.asks.with_tokens().filter(|(_, borrows)| *borrows).count() as u64;
-        ClassFit { name: name.to_owned(), position, borrowed, roles: Roles::of(class, targets) }
     }
 }
 
