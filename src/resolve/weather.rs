@@ -6,7 +6,7 @@ use windtunnel_policy::{Duration, Share};
 use super::blocks::{self, ascending, dist};
 use super::card::capabilities;
 use super::frame;
-use crate::input::{InputError, Place, check_name, did_you_mean};
+use crate::input::{InputError, Place, check_name, did_you_mean, nearest};
 use crate::scenario::{
     Domain, Effects, FailureEffect, Range, ScenarioFile, Shape, TargetModel, WeatherSpec, When,
 };
@@ -47,10 +47,29 @@ pub(super) fn check_required(
         let wanted = capabilities(names, &at)?;
         if !classes.iter().any(|class| class.required.covers(wanted)) {
             let message = format!("no class requires {}: nothing would fail", names.join(" and "));
-            return Err(at.error(message).fix("name what `required` of a class says"));
+            return Err(at.error(message).fix(what_classes_require(file, names)));
         }
     }
     Ok(())
+}
+
+/// What to tell who named capabilities that no class requires together.
+fn what_classes_require(file: &ScenarioFile, names: &[String]) -> String {
+    let required: Vec<(&String, &[String])> = (file.classes.iter())
+        .map(|(name, class)| (name, class.required.as_slice()))
+        .filter(|(_, required)| !required.is_empty())
+        .collect();
+    if required.is_empty() {
+        return "no class here requires anything: say so by `required` of a class".into();
+    }
+    let known = || required.iter().flat_map(|(_, required)| *required).map(String::as_str);
+    let missing = names.iter().find(|name| !known().any(|one| one == name.as_str()));
+    let meant = missing.and_then(|name| nearest(name, known()));
+    let meant = meant.map_or(String::new(), |name| format!("did you mean `{name}`? "));
+    let of_class =
+        |(name, required): &(&String, &[String])| format!("`{name}` {}", required.join(", "));
+    let all: Vec<String> = required.iter().map(of_class).collect();
+    format!("{meant}`required` of the classes says: {}", all.join("; "))
 }
 
 /// One part of a failure domain: its field, the wanted value, and a target's.

@@ -54,7 +54,7 @@ fn policies_that_do_not_hold_together() {
         (P, "attempts:", "replicas: {sharing: {after: soon}}
 attempts:", "replicas.sharing.after: "),
         (P, "attempts:", "envelope: {max_cost: $0}\nattempts:", "envelope.max_cost: leaves no money at all; use an amount above $0"),
-        (P, "name: plain-policy", "name: my policy", "plain-policy.yaml:2:1: name: the name `my policy` holds ` `; use letters"),
+        (P, "name: plain-policy", "name: my policy", "plain-policy.yaml:2:1: name: the name `my policy` holds ` `; use the letters a to z"),
         (P, "name: plain-policy", "name: \"a\\e[31mb\"", "name: the name `a\\u{1b}[31mb` holds `\\u{1b}`"),
         (P, "name: plain-policy", "name: \"a\\u202Eb\"", "name: the name `a\\u{202e}b` holds `\\u{202e}`"),
         (P, "base: 500ms", "base: \"5\\u202E0\"", "backoff.base: expected a duration such as 250ms, 1.5s, 10m, 2h or 1d, found `5\\u{202e}0`"),
