@@ -77,13 +77,25 @@ pub(super) fn tune(args: &TuneArgs) -> Outcome {
 fn loaded(names: &[String], others: &[Scenario]) -> Result<Vec<Scenario>, InputError> {
     let mut scenarios: Vec<Scenario> = Vec::new();
     for name in names {
-        let scenario = Scenario::load(name)?;
+        let scenario = Scenario::load(name).map_err(|error| without_weight(name, error))?;
         if scenarios.iter().chain(others).any(|other| other.hash == scenario.hash) {
             return Err(InputError::new(name, "is given twice").fix("leave one out"));
         }
         scenarios.push(scenario);
     }
     Ok(scenarios)
+}
+
+/// What to tell who gives a weight, as `sweep` takes it.
+fn without_weight(text: &str, error: InputError) -> InputError {
+    match text.rsplit_once('=') {
+        Some((name, weight)) if weight.parse::<f64>().is_ok() => InputError::new(
+            text,
+            "`tune` takes no weights, which `sweep` does: all scenarios count alike",
+        )
+        .fix(format!("write `{name}`, or take `--robust`, by which the worst scenarios count")),
+        _ => error,
+    }
 }
 
 fn space(args: &TuneArgs) -> Result<PolicySpace, InputError> {

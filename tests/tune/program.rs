@@ -286,6 +286,14 @@ fn what_cannot_be_searched_is_refused() {
             "is not below",
         ),
         (
+            vec!["small.yaml=2", vary[0], vary[1], "--minimize", "cost_per_1k"],
+            "`tune` takes no weights, which `sweep` does: all scenarios count alike; write `small.yaml`",
+        ),
+        (
+            vec!["small.yaml", "--vary", "attempts.max=0..3", "--minimize", "cost_per_1k"],
+            "attempts.max: is 0 (with attempts.max 0); use 1 or more",
+        ),
+        (
             vec!["small.yaml", "--vary", "attempts.max=2", "--minimize", "cost_per_1k"],
             "one variant",
         ),
