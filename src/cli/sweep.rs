@@ -20,6 +20,7 @@ use super::interrupt::{self, First, INTERRUPTED};
 use super::journal::Journal;
 use super::output::print;
 use super::progress::Progress;
+use super::say::say;
 use super::sweep_outputs::Outputs;
 
 /// Runs the variants of a space.
@@ -49,6 +50,9 @@ pub(super) fn sweep(args: &SweepArgs) -> Outcome {
     let study = pool.install(|| Study::new(weighted.collect(), space, &options))?;
     if let Some(number) = args.show {
         return show(&study, number);
+    }
+    if let Some(note) = study.plan.note(&study.space).filter(|_| !args.to.quiet) {
+        say("note", note);
     }
     if args.dry_run {
         return dry_run(&study);
@@ -102,7 +106,9 @@ fn scenarios(written: &[String]) -> Result<Vec<(Scenario, f64)>, InputError> {
         let (name, weight): (&str, f64) = weighted.unwrap_or((text, 1.0));
         if !WEIGHTS.contains(&weight) {
             let message = "a weight is a number above 0: from 0.000001 to 1000000";
-            return Err(InputError::new(text, message));
+            return Err(
+                InputError::new(text, message).fix(format!("write `{name}=2`, or `{name}`"))
+            );
         }
         let scenario = Scenario::load(name)?;
         let called = &scenario.file.name;
@@ -165,7 +171,7 @@ pub(super) fn aggregate(robust: Option<&str>, scenarios: usize) -> Result<Aggreg
 
 fn shard(args: &SweepArgs) -> Result<Shard, InputError> {
     let Some(text) = &args.shard else { return Ok(Shard::WHOLE) };
-    let shard = Shard::parse(text).map_err(|message| InputError::new("--shard", message))?;
+    let shard = Shard::parse(text)?;
     let [only] = args.to.out.as_slice() else {
         return Err(InputError::new("--shard", "a shard writes one file")
             .fix("add `--out FILE.sweep`, and `merge` the files of all shards"));

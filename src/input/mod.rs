@@ -12,7 +12,7 @@ mod tree;
 mod yaml;
 
 pub use error::InputError;
-pub(crate) use naming::check_name;
+pub(crate) use naming::{check_name, check_title};
 pub(crate) use nearest::likeness;
 pub use nearest::{did_you_mean, nearest};
 pub use place::Place;

@@ -7,7 +7,21 @@ const LONGEST_NAME: usize = 64;
 
 /// Refuses a name that tables, gates and files could not carry.
 pub(crate) fn check_name(name: &str, at: &Place<'_>) -> Result<(), InputError> {
-    let fix = "use letters, digits and `-_./:`";
+    let fix = "use the letters a to z, digits and `-_./:`";
+    check(name, |c| c.is_ascii_alphanumeric(), fix, at)
+}
+
+/// The same of a name that tables alone carry: letters of any script.
+pub(crate) fn check_title(name: &str, at: &Place<'_>) -> Result<(), InputError> {
+    check(name, char::is_alphanumeric, "use letters, digits and `-_./:`", at)
+}
+
+fn check(
+    name: &str,
+    is_letter: fn(char) -> bool,
+    fix: &str,
+    at: &Place<'_>,
+) -> Result<(), InputError> {
     if name.is_empty() {
         return Err(at.error("the name is empty").fix(fix));
     }
@@ -20,7 +34,7 @@ pub(crate) fn check_name(name: &str, at: &Place<'_>) -> Result<(), InputError> {
         let fix = "begin it with a letter, a digit, `-`, `_` or `:`, and leave out `..`";
         return Err(at.error(format!("the name `{name}` is a path")).fix(fix));
     }
-    match name.chars().find(|c| !(c.is_ascii_alphanumeric() || "-_./:".contains(*c))) {
+    match name.chars().find(|c| !(is_letter(*c) || "-_./:".contains(*c))) {
         Some(bad) => Err(at.error(format!("the name `{name}` holds `{bad}`")).fix(fix)),
         None => Ok(()),
     }

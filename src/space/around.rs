@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use serde::Deserialize;
 use serde_json::Value;
 use windtunnel_policy::config::Policy;
 
@@ -53,8 +54,8 @@ impl Space {
     /// The space around a base policy.
     ///
     /// # Errors
-    /// A path that leads nowhere, values that are none, a condition that means nothing; each at its
-    /// place.
+    /// A path that leads nowhere, values that are none or make no policy, a condition that means
+    /// nothing; each at its place.
     pub fn around(self, base: &Policy) -> Result<PolicySpace, InputError> {
         let count = self.file.vary.len();
         if count == 0 {
@@ -93,7 +94,10 @@ impl Space {
             constraints.push(parsed.map_err(|message| self.bad_condition(position, message))?);
         }
         let document = document(base);
-        Ok(PolicySpace { space: self, base: base.clone(), dimensions, document, constraints })
+        let space =
+            PolicySpace { space: self, base: base.clone(), dimensions, document, constraints };
+        space.check_values()?;
+        Ok(space)
     }
 }
 
@@ -248,7 +252,7 @@ impl PolicySpace {
 
     fn policy(&self, document: &Value, levels: &Levels) -> Result<Policy, InputError> {
         // The short way reads the same types by the same rules; only messages need the file's.
-        if let Ok(policy) = serde_json::from_value::<Policy>(document.clone())
+        if let Ok(policy) = Policy::deserialize(document)
             && policy.validate().is_ok()
         {
             return Ok(policy);
@@ -277,9 +281,12 @@ impl PolicySpace {
         );
         let remedy = error.remedy();
         let or = if remedy.is_empty() { "" } else { "; or " };
-        let fix = format!(
-            "{remedy}{or}give other values, or leave such variants out by a condition under `where:`"
-        );
+        // Arguments say no conditions.
+        let out = match self.space.source {
+            Some(_) => ", or leave such variants out by a condition under `where:`",
+            None => "; a space file can leave out combinations (`where:`)",
+        };
+        let fix = format!("{remedy}{or}give other values{out}");
         self.space.mistake(position, "", message).fix(fix)
     }
 }

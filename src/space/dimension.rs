@@ -8,12 +8,17 @@ use super::document::get;
 use super::expression::Expression;
 use super::file::{Scale, Space, Vary};
 use super::path::FieldPath;
-use super::range::Span;
-use super::schema_walk::{self, Leads, NoSuchField};
+use super::range::{Span, Unit};
+use super::refusal::Refusal;
+use super::sample::grouped;
+use super::schema_walk::{self, Leads};
 use crate::input::InputError;
 
 /// More values of one dimension are refused.
 const MOST_VALUES: u64 = 100_000;
+
+/// So many values of a range are all looked at where a few are to stand for it.
+const FEW: usize = 16;
 
 /// One thing that varies.
 #[derive(Clone, PartialEq, Debug)]
@@ -68,7 +73,7 @@ impl Dimension {
                     .map_err(|message| space.mistake(position, "field", message))?;
                 let domain = match &entry.range {
                     Some(_) => Domain::Range(span(space, position, entry)?),
-                    None => listed(space, position, entry)?,
+                    None => listed(space, position, entry, &path)?,
                 };
                 (path.to_string(), vec![path], domain)
             }
@@ -87,8 +92,7 @@ impl Dimension {
         let mut leads = Vec::new();
         for field in &fields {
             let key = if entry.field.is_some() { "field" } else { "options" };
-            let nowhere =
-                |NoSuchField { message, fix }| space.mistake(position, key, message).fix(fix);
+            let nowhere = |refusal| space.refusal(position, key, refusal);
             leads.push(schema_walk::steps(field).map_err(nowhere)?);
         }
         let choice = entry.choice.is_some();
@@ -100,6 +104,18 @@ impl Dimension {
         match &self.domain {
             Domain::Listed(values) => Some(values.len() as u64),
             Domain::Range(span) => span.points.as_ref().map(|points| points.len() as u64),
+        }
+    }
+
+    /// The levels that stand for all: those of a list, and of a range that has many its ends.
+    pub(super) fn telling(&self) -> Vec<u64> {
+        match &self.domain {
+            Domain::Listed(values) => (0..values.len() as u64).collect(),
+            Domain::Range(Span { low, high, points, .. }) => match points.as_deref() {
+                Some(points) if points.len() <= FEW => points.to_vec(),
+                Some([first, .., last]) => vec![*first, *last],
+                _ => vec![*low, *high],
+            },
         }
     }
 
@@ -146,6 +162,12 @@ impl Dimension {
     /// True where values have an order and a distance.
     pub fn is_range(&self) -> bool {
         matches!(self.domain, Domain::Range(_))
+    }
+
+    /// True for a linear range of whole numbers.
+    pub(super) fn is_of_whole_numbers(&self) -> bool {
+        let whole = |span: &Span| span.unit == Unit::Count && span.scale == Scale::Linear;
+        matches!(&self.domain, Domain::Range(span) if whole(span))
     }
 
     /// True for a choice that has a name of its own, apart from the fields it sets.
@@ -217,16 +239,40 @@ fn within<'v>(value: &'v Value, set: &FieldPath, path: &FieldPath) -> Option<Cow
     below.map_or(Some(value), |below| get(value, &below)).map(Cow::Borrowed)
 }
 
+/// A value as policy files write it: `none` is `null` where a field may be without a value.
+///
+/// # Errors
+/// It is no list, and the field holds one.
+fn as_a_policy_says(path: &FieldPath, value: &Value) -> Result<Value, Refusal> {
+    if value == "none" && schema_walk::can_be_absent(path) {
+        return Ok(Value::Null);
+    }
+    if !value.is_array() && schema_walk::is_list(path) {
+        let text = text_of(value);
+        return Err(Refusal::new(
+            format!("`{path}` holds a list, and `{text}` is none"),
+            format!(
+                "put each list in brackets of its own: `values: [[{text}], […]]`, or \
+                 `--vary '{path}=[{text}],[…]'`"
+            ),
+        ));
+    }
+    Ok(value.clone())
+}
+
 fn span(space: &Space, position: usize, entry: &Vary) -> Result<Span, InputError> {
     let range = entry.range.as_ref().expect("an entry with a range");
-    let wrong = |message: String| space.mistake(position, "range", message);
+    let wrong = |refusal| space.refusal(position, "range", refusal);
     let mut span = Span::new(&range.from, &range.to, range.scale).map_err(wrong)?;
     match (range.count, &range.step) {
         (Some(_), Some(_)) => {
-            return Err(wrong("has both `count` and `step`".into()).fix("leave one out"));
+            return Err(wrong(Refusal::new("has both `count` and `step`", "leave one out")));
         }
         (Some(count), None) if !(2..=MOST_VALUES).contains(&count) => {
-            return Err(wrong(format!("`count` is 2 to {MOST_VALUES}, found {count}")));
+            let message = format!("a range of {} values", grouped(u128::from(count)));
+            let most = grouped(u128::from(MOST_VALUES));
+            let fix = format!("`count` is 2 to {most}; a single value is a list of one");
+            return Err(wrong(Refusal::new(message, fix)));
         }
         (Some(count), None) => span.cut(count),
         (None, Some(step)) => span.step(step).map_err(wrong)?,
@@ -235,11 +281,21 @@ fn span(space: &Space, position: usize, entry: &Vary) -> Result<Span, InputError
     Ok(span)
 }
 
-fn listed(space: &Space, position: usize, entry: &Vary) -> Result<Domain, InputError> {
+fn listed(
+    space: &Space,
+    position: usize,
+    entry: &Vary,
+    path: &FieldPath,
+) -> Result<Domain, InputError> {
     let values = entry.values.as_ref().expect("an entry with values");
     if values.is_empty() {
-        return Err(space.mistake(position, "values", "has no values"));
+        let refusal = Refusal::new("has no values", "list some, or leave the entry out");
+        return Err(space.refusal(position, "values", refusal));
     }
+    let values: Vec<Value> = (values.iter())
+        .map(|value| as_a_policy_says(path, value))
+        .collect::<Result<_, _>>()
+        .map_err(|refusal| space.refusal(position, "values", refusal))?;
     if let Some(twice) = (1..values.len()).find(|&i| values[..i].contains(&values[i])) {
         let message = format!("`{}` is given twice", text_of(&values[twice]));
         return Err(space.mistake(position, "values", message).fix("leave one out"));
@@ -254,30 +310,35 @@ fn options(
     entry: &Vary,
 ) -> Result<(Vec<FieldPath>, Domain), InputError> {
     let options = entry.options.as_ref().expect("an entry with options");
-    let wrong = |message: String| space.mistake(position, "options", message);
+    let wrong = |message: &str, fix: &str| {
+        Err(space.refusal(position, "options", Refusal::new(message, fix)))
+    };
     if options.is_empty() {
-        return Err(wrong("has no options".into()));
+        return wrong("has no options", "list some, each with `name` and `set`");
     }
     let mut fields: Vec<FieldPath> = Vec::new();
     let mut listed = Vec::new();
     for (number, option) in options.iter().enumerate() {
         if options[..number].iter().any(|earlier| earlier.name == option.name) {
-            return Err(wrong(format!("`{}` is given twice", option.name)));
+            return wrong(&format!("`{}` is given twice", option.name), "give one another name");
         }
         let mut sets = Vec::new();
         for (path, value) in &option.set {
-            let path = FieldPath::parse(path).map_err(wrong)?;
+            let path = FieldPath::parse(path)
+                .map_err(|message| space.mistake(position, "options", message))?;
+            let value = as_a_policy_says(&path, value)
+                .map_err(|refusal| space.refusal(position, "options", refusal))?;
             let known = fields.iter().position(|field| *field == path);
             let field = known.unwrap_or_else(|| {
                 fields.push(path);
                 fields.len() - 1
             });
-            sets.push((field, value.clone()));
+            sets.push((field, value));
         }
         listed.push((option.name.clone(), sets));
     }
     if fields.is_empty() {
-        return Err(wrong("no option sets a field".into()));
+        return wrong("no option sets a field", "give one at least a field under `set:`");
     }
     Ok((fields, Domain::Listed(listed)))
 }

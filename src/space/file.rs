@@ -8,8 +8,9 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use windtunnel_policy::config::Policy;
 
+use super::refusal::Refusal;
 use super::vary;
-use crate::input::{InputError, Place, SourceFile, check_name, read_yaml_as};
+use crate::input::{InputError, Place, SourceFile, check_title, read_yaml_as};
 use crate::library::{Kind, find, find_beside, read_policy};
 
 /// Which fields of a policy may vary, and how.
@@ -127,7 +128,7 @@ impl Space {
     /// The text is no space.
     pub fn read(source: SourceFile) -> Result<Space, InputError> {
         let file: SpaceFile = read_yaml_as("a space", &source)?;
-        check_name(&file.name, &Place::root(&source).key("name"))?;
+        check_title(&file.name, &Place::root(&source).key("name"))?;
         let name = file.name.clone();
         Ok(Space { name, source: Some(source), file, arguments: Vec::new() })
     }
@@ -190,8 +191,7 @@ impl Space {
         let in_file = self.file.vary.len() - self.arguments.len();
         match (&self.source, entry.checked_sub(in_file)) {
             (_, Some(argument)) => {
-                let argument = &self.arguments[argument];
-                InputError::new("--vary", message).at(1, 1, argument)
+                InputError::new(vary::called(&self.arguments[argument]), message)
             }
             (Some(source), None) => {
                 let place = Place::root(source).key("vary").index(entry);
@@ -199,6 +199,11 @@ impl Space {
             }
             (None, None) => unreachable!("without a file every entry is an argument"),
         }
+    }
+
+    /// The same, with what to do about it.
+    pub(super) fn refusal(&self, entry: usize, key: &str, refusal: Refusal) -> InputError {
+        self.mistake(entry, key, refusal.message).fix(refusal.fix)
     }
 
     /// A mistake in the condition at this position.

@@ -5,6 +5,8 @@ use windtunnel_policy::text::{parse_duration, parse_money, scaled};
 use windtunnel_policy::{Duration, Money};
 
 use super::file::Scale;
+use super::refusal::Refusal;
+use super::sample::grouped;
 
 /// Parts of one in which shares are counted.
 const PARTS: u64 = 1_000_000;
@@ -12,6 +14,11 @@ const PARTS: u64 = 1_000_000;
 const DIGITS_OF_WIDTH: u32 = 4;
 /// Digits that a drawn value keeps on a logarithmic scale.
 const DIGITS_OF_VALUE: u32 = 3;
+
+/// A linear range of whole numbers is each of them, up to this many.
+pub(super) const MOST_WHOLE_NUMBERS: u64 = 1_000;
+/// A step that makes more values is refused.
+const MOST_STEPS: u64 = 100_000;
 
 /// What a range's values are written in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,21 +49,33 @@ impl Span {
     ///
     /// # Errors
     /// What is wrong with them.
-    pub(super) fn new(low: &Value, high: &Value, scale: Scale) -> Result<Span, String> {
+    pub(super) fn new(low: &Value, high: &Value, scale: Scale) -> Result<Span, Refusal> {
         let (unit, from) = number(low)?;
         let (other, to) = number(high)?;
+        let (shown_low, shown_high) = (shown(low), shown(high));
         if unit != other {
-            let message = format!("{} and {} differ in unit", shown(low), shown(high));
-            return Err(message);
+            let fix = match [unit, other].contains(&Unit::Share) {
+                true => "write both as shares, such as `0%` and `50%`",
+                false => "write both in one unit",
+            };
+            return Err(Refusal::new(format!("{shown_low} and {shown_high} differ in unit"), fix));
         }
         if from >= to {
-            return Err(format!("{} is not below {}", shown(low), shown(high)));
+            let fix = match from == to {
+                true => "a range needs two ends; a single value is a list of one".into(),
+                false => format!("turn them round: from {shown_high} to {shown_low}"),
+            };
+            return Err(Refusal::new(format!("{shown_low} is not below {shown_high}"), fix));
         }
         if from == 0 && scale == Scale::Log {
-            return Err("a logarithmic range cannot begin at zero".into());
+            let fix = format!(
+                "begin it above zero, such as at `{}`, or leave out `log`",
+                unit.smallest_of_people()
+            );
+            return Err(Refusal::new("a logarithmic range cannot begin at zero", fix));
         }
         let mut span = Span { unit, low: from, high: to, scale, points: None };
-        if unit == Unit::Count && to - from < 1_000 && scale == Scale::Linear {
+        if unit == Unit::Count && to - from < MOST_WHOLE_NUMBERS && scale == Scale::Linear {
             span.points = Some((from..=to).collect());
         }
         Ok(span)
@@ -82,16 +101,28 @@ impl Span {
     ///
     /// # Errors
     /// The step is of another unit, or nothing, or there would be too many.
-    pub(super) fn step(&mut self, step: &Value) -> Result<(), String> {
+    pub(super) fn step(&mut self, step: &Value) -> Result<(), Refusal> {
         let (unit, step_by) = number(step)?;
-        let steps = (self.high - self.low).checked_div(step_by);
-        match steps {
-            _ if unit != self.unit => Err(format!("the step {} has another unit", shown(step))),
-            Some(steps) if steps < 100_000 => {
+        let wrong = |what: &str, fix: String| {
+            Err(Refusal::new(format!("the step {} {what}", shown(step)), fix))
+        };
+        if unit != self.unit {
+            return wrong("has another unit", "write it in the unit of the ends".into());
+        }
+        match (self.high - self.low).checked_div(step_by) {
+            None => wrong("is nothing", "give a step above zero, or a count".into()),
+            Some(0) => {
+                wrong("leads beyond the high end", "give a smaller step, or list values".into())
+            }
+            Some(steps) if steps < MOST_STEPS => {
                 self.points = Some((0..=steps).map(|i| self.low + i * step_by).collect());
                 Ok(())
             }
-            _ => Err(format!("the step {} is too small", shown(step))),
+            Some(steps) => {
+                let of = format!("makes {} values", grouped(u128::from(steps) + 1));
+                let most = grouped(u128::from(MOST_STEPS));
+                wrong(&of, format!("give a larger one: at most {most} values"))
+            }
         }
     }
 
@@ -138,6 +169,18 @@ impl Span {
     }
 }
 
+impl Unit {
+    /// A value near zero, as people write one.
+    const fn smallest_of_people(self) -> &'static str {
+        match self {
+            Unit::Count => "1",
+            Unit::Share => "1%",
+            Unit::Time => "1ms",
+            Unit::Money => "$0.01",
+        }
+    }
+}
+
 /// Millionths as a percentage.
 fn percent(parts: u64) -> String {
     let (whole, fraction) = (parts / 10_000, parts % 10_000);
@@ -145,13 +188,22 @@ fn percent(parts: u64) -> String {
     format!("{}%", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
+/// True for a number with or without a unit.
+pub(super) fn is_number(value: &Value) -> bool {
+    number(value).is_ok()
+}
+
 /// A number in its smallest unit.
-fn number(value: &Value) -> Result<(Unit, u64), String> {
+fn number(value: &Value) -> Result<(Unit, u64), Refusal> {
     let wrong = || match text_or_number(value).starts_with('-') {
-        true => format!("{} is below zero, which no field of a policy is", shown(value)),
-        false => {
-            format!("{} is no number with a unit, such as 50ms, 20%, $0.05 or 3", shown(value))
-        }
+        true => Refusal::new(
+            format!("{} is below zero, which no field of a policy is", shown(value)),
+            "begin at 0 or above",
+        ),
+        false => Refusal::new(
+            format!("{} is no number with a unit", shown(value)),
+            "write one such as 50ms, 20%, $0.05 or 3, or list the values one by one",
+        ),
     };
     match value {
         Value::Number(number) => match (number.as_u64(), number.as_f64()) {
@@ -168,7 +220,8 @@ fn number(value: &Value) -> Result<(Unit, u64), String> {
                 return parts.map(|parts| (Unit::Share, parts)).ok_or_else(wrong);
             }
             if text.starts_with('$') {
-                return parse_money(text).map(|money| (Unit::Money, money.as_pico()));
+                let money = parse_money(text).map_err(|_| wrong())?;
+                return Ok((Unit::Money, money.as_pico()));
             }
             let duration = parse_duration(text).map_err(|_| wrong())?;
             Ok((Unit::Time, duration.as_micros()))
@@ -240,6 +293,11 @@ mod tests {
         assert_eq!(span.points, Some(vec![1_000_000, 1_500_000, 2_000_000]));
         assert!(span.step(&json!(0)).is_err());
         assert!(span.step(&json!("0s")).is_err());
+        // 1.2 s by a microsecond; and a step that leaves the low end alone.
+        let error = span.step(&json!("1us")).unwrap_err();
+        assert!(error.message.contains("makes 1,200,001 values"), "{error:?}");
+        let error = span.step(&json!("1.3s")).unwrap_err();
+        assert!(error.message.contains("leads beyond the high end"), "{error:?}");
     }
 
     #[test]
@@ -254,7 +312,19 @@ mod tests {
             (json!(0.5), json!(1.5), Scale::Linear),
             (json!(true), json!(false), Scale::Linear),
         ] {
-            assert!(Span::new(&low, &high, scale).is_err(), "{low} {high}");
+            let refusal = Span::new(&low, &high, scale).unwrap_err();
+            assert!(!refusal.fix.is_empty(), "{low} {high}");
+        }
+        for (low, high, scale, fix) in [
+            (json!(5), json!(1), Scale::Linear, "turn them round: from `1` to `5`"),
+            (json!("5s"), json!("5s"), Scale::Linear, "a single value is a list of one"),
+            (json!("0s"), json!("2s"), Scale::Log, "such as at `1ms`, or leave out `log`"),
+            (json!(0), json!(10), Scale::Log, "such as at `1`"),
+            (json!(0), json!(0.5), Scale::Linear, "such as `0%` and `50%`"),
+            (json!("a"), json!("b"), Scale::Linear, "list the values one by one"),
+        ] {
+            let refusal = Span::new(&low, &high, scale).unwrap_err();
+            assert!(refusal.fix.contains(fix), "{low} {high}: {refusal:?}");
         }
     }
 }

@@ -6,6 +6,7 @@ use serde_json::Value;
 use windtunnel_policy::config::Policy;
 
 use super::path::{FieldPath, Step};
+use super::refusal::Refusal;
 use crate::input::did_you_mean;
 
 /// How a step leads on.
@@ -19,18 +20,11 @@ pub(super) enum Leads {
     Element,
 }
 
-/// A path that leads nowhere.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct NoSuchField {
-    pub(super) message: String,
-    pub(super) fix: String,
-}
-
 /// How each step of a path leads on.
 ///
 /// # Errors
 /// The first step that leads nowhere in any policy, with the nearest name.
-pub(super) fn steps(path: &FieldPath) -> Result<Vec<Leads>, NoSuchField> {
+pub(super) fn steps(path: &FieldPath) -> Result<Vec<Leads>, Refusal> {
     walk(path).map(|(leads, _)| leads)
 }
 
@@ -54,7 +48,26 @@ pub(super) fn names(path: &FieldPath) -> Option<Vec<&'static str>> {
     (!names.is_empty()).then_some(names)
 }
 
-fn walk(path: &FieldPath) -> Result<(Vec<Leads>, Vec<Alternative>), NoSuchField> {
+/// True where a policy writes `null` for a field without a value, and knows no name `none` for it.
+pub(super) fn can_be_absent(path: &FieldPath) -> bool {
+    let is_null = |alternative: &Alternative| match alternative.schema.get("type") {
+        Some(Value::Array(types)) => types.iter().any(|one| one == "null"),
+        Some(one) => one == "null",
+        None => false,
+    };
+    let is_name = names(path).is_some_and(|names| names.contains(&"none"));
+    !is_name && walk(path).is_ok_and(|(_, values)| values.iter().any(is_null))
+}
+
+/// True where a field holds a list and nothing else.
+pub(super) fn is_list(path: &FieldPath) -> bool {
+    let is_array = |alternative: &Alternative| {
+        alternative.schema.get("type").is_some_and(|one| one == "array")
+    };
+    walk(path).is_ok_and(|(_, values)| !values.is_empty() && values.iter().all(is_array))
+}
+
+fn walk(path: &FieldPath) -> Result<(Vec<Leads>, Vec<Alternative>), Refusal> {
     let root = policy_schema();
     let mut here = alternatives(root, root);
     let mut leads = Vec::new();
@@ -120,10 +133,10 @@ fn alternatives(root: &'static Value, schema: &'static Value) -> Vec<Alternative
     vec![Alternative { schema, of_enum: false }]
 }
 
-fn nowhere(path: &FieldPath, position: usize, here: &[Alternative]) -> NoSuchField {
+fn nowhere(path: &FieldPath, position: usize, here: &[Alternative]) -> Refusal {
     let before = path.head(position);
     match &path.steps()[position] {
-        Step::Index(_) => NoSuchField {
+        Step::Index(_) => Refusal {
             message: format!("`{path}` leads nowhere: `{before}` is no list"),
             fix: format!("write `{before}` without a number"),
         },
@@ -136,7 +149,7 @@ fn nowhere(path: &FieldPath, position: usize, here: &[Alternative]) -> NoSuchFie
                     true => format!("name an element of the list, such as `{before}[0].{key}`"),
                     false => format!("vary `{before}` itself"),
                 };
-                return NoSuchField {
+                return Refusal {
                     message: format!("`{path}` leads nowhere: `{before}` has no fields"),
                     fix,
                 };
@@ -144,7 +157,7 @@ fn nowhere(path: &FieldPath, position: usize, here: &[Alternative]) -> NoSuchFie
             let prefix = if before.is_empty() { String::new() } else { format!("{before}.") };
             let full: Vec<String> = known.iter().map(|name| format!("{prefix}{name}")).collect();
             let wrong = format!("{prefix}{key}");
-            NoSuchField {
+            Refusal {
                 message: format!("a policy has no field `{path}`"),
                 fix: match crate::input::nearest(key, known.iter().copied()) {
                     Some(name) => format!("did you mean `{prefix}{name}`?"),
@@ -159,7 +172,7 @@ fn nowhere(path: &FieldPath, position: usize, here: &[Alternative]) -> NoSuchFie
 mod tests {
     use super::*;
 
-    fn walk(path: &str) -> Result<Vec<Leads>, NoSuchField> {
+    fn walk(path: &str) -> Result<Vec<Leads>, Refusal> {
         steps(&FieldPath::parse(path).unwrap())
     }
 
@@ -174,6 +187,25 @@ mod tests {
         assert_eq!(walk("matrix.rate_limited.retry"), Ok(vec![Field; 3]));
         assert_eq!(walk("hedge.at_least"), Ok(vec![Field; 2]));
         assert_eq!(walk("retry_budgets[0].kind.ratio.share").map(|s| s[3]), Ok(Value));
+    }
+
+    #[test]
+    fn which_fields_can_be_absent_and_which_are_lists() {
+        for (path, absent, list) in [
+            ("hedge", true, false),
+            ("envelope.max_cost", true, false),
+            ("attempts.max_before_fallback", true, false),
+            ("attempts.max", false, false),
+            // `none` is a rule of its own there.
+            ("cooldown.rule", false, false),
+            ("backoff", false, false),
+            ("breakers", false, true),
+            ("breakers[0].key", false, true),
+            ("retry_budgets[1].governs", false, true),
+        ] {
+            let path = FieldPath::parse(path).unwrap();
+            assert_eq!((can_be_absent(&path), is_list(&path)), (absent, list), "{path}");
+        }
     }
 
     #[test]

@@ -128,7 +128,7 @@ fn what_is_no_space_is_refused_at_its_place() {
         ("- {field: backoff.base, values: [1s, 1s]}", "`1s` is given twice"),
         ("- {field: backoff.base, range: {from: 2s, to: 1s}}", "`2s` is not below `1s`"),
         ("- {field: backoff.base, range: {from: 1s, to: 50%}}", "differ in unit"),
-        ("- {field: backoff.base, range: {from: 1s, to: 2s, count: 1}}", "`count` is 2 to 100000"),
+        ("- {field: backoff.base, range: {from: 1s, to: 2s, count: 1}}", "`count` is 2 to 100,000"),
         (
             "- {field: backoff.base, range: {from: 1s, to: 2s, count: 2, step: 1s}}",
             "both `count` and `step`",
@@ -171,8 +171,7 @@ fn a_variant_that_is_no_policy_is_refused_with_field_and_reason() {
         ),
         ("- field: hedge.at_least\n  values: [1s]", ["hedge", "after_quantile"]),
     ] {
-        let space = around(&format!("name: s\nvary:\n{vary}\n")).unwrap();
-        let error = Plan::new(&space, &sampling(Method::Grid, 0)).unwrap_err();
+        let error = around(&format!("name: s\nvary:\n{vary}\n")).unwrap_err();
         for part in wanted {
             assert!(error.to_string().contains(part), "{vary}: {error}");
         }
@@ -180,14 +179,147 @@ fn a_variant_that_is_no_policy_is_refused_with_field_and_reason() {
     }
 }
 
+/// conservative: backoff from 250 ms to 8 s, three attempts, no hedge.
+#[test]
+fn ends_and_values_that_no_policy_can_have_are_found_before_anything_is_drawn() {
+    for (vary, field) in [
+        ("- {field: backoff.base, range: {from: 50ms, to: 8100ms}}", "backoff.base"),
+        ("- {field: backoff.base, range: {from: 50ms, to: 8100ms, scale: log}}", "backoff.base"),
+        ("- {field: backoff.base, range: {from: 50ms, to: 8100ms, count: 40}}", "backoff.base"),
+        // The low end of a maximum.
+        ("- {field: backoff.max, range: {from: 200ms, to: 8s}}", "backoff.base"),
+        ("- {field: attempts.max, range: {from: 1, to: 5000}}", "attempts.max"),
+        ("- {field: attempts.max, values: [1, 2, 3, 0]}", "attempts.max"),
+        // Whatever else varies.
+        (
+            "- {field: backoff.base, range: {from: 50ms, to: 21s}}\n\
+             - {field: backoff.max, range: {from: 5s, to: 20s}}\n\
+             - {field: attempts.max, range: {from: 1, to: 5}}",
+            "backoff.base",
+        ),
+        ("- {choice: c, options: [{name: a, set: {attempts.max: 0}}]}", "attempts.max"),
+    ] {
+        let error = around(&format!("name: s\nvary:\n{vary}\n")).unwrap_err();
+        assert!(error.to_string().contains("a variant is no policy"), "{vary}: {error}");
+        assert!(error.message().contains(field), "{vary}: {error}");
+        assert_eq!(error.line(), Some(3), "{error}");
+        assert!(!error.remedy().is_empty(), "{error}");
+    }
+    let error = around("name: s\nvary:\n- {field: backoff.base, range: {from: 1s, to: 8100ms}}\n");
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("is longer than backoff.max (with backoff.base 8.1s)"), "{error}");
+}
+
+#[test]
+fn values_that_some_others_make_a_policy_are_no_mistake() {
+    for vary in [
+        // 20 s goes with a maximum above the base's.
+        "- {field: backoff.max, range: {from: 5s, to: 30s}}\n\
+         - {field: backoff.base, range: {from: 50ms, to: 20s}}",
+        "- {field: backoff.base, range: {from: 50ms, to: 20s}}\n\
+         - {field: backoff.max, range: {from: 5s, to: 30s}}",
+        // Left out by a condition.
+        "- {field: backoff.base, range: {from: 50ms, to: 20s}}\nwhere: ['backoff.base <= backoff.max']",
+        // A field of a part that the base does not have.
+        "- {field: hedge, values: [null, {after_quantile: 95%, at_least: 2s}]}\n\
+         - {field: hedge.at_least, range: {from: 1s, to: 3s}, when: hedge != none}",
+        // Needs two others at once.
+        "- {field: attempts.max, values: [1, 2]}\n\
+         - {field: hedge, values: [null, {after_quantile: 95%}], when: attempts.max == 2}\n\
+         - {field: hedge.at_least, range: {from: 1s, to: 3s}, when: hedge != none}",
+        // Holds at neither end, but between them.
+        "- {field: attempts.max, range: {from: 1, to: 5}}\n\
+         - {field: backoff.base, values: [1s, 2s], when: attempts.max == 3}",
+        // Never holds at all: nothing is drawn of it either.
+        "- {field: attempts.max, values: [0, 3], when: attempts.max > 9}",
+    ] {
+        let space = around(&format!("name: s\nvary:\n{vary}\n"));
+        assert!(space.is_ok(), "{vary}: {}", space.unwrap_err());
+    }
+}
+
+/// What is wrong only together is found where it is drawn.
+#[test]
+fn a_corner_that_is_no_policy_is_refused_when_it_is_drawn() {
+    let space = arguments(&["backoff.base=1s,6s", "backoff.max=5s,20s"]);
+    let error = Plan::new(&space, &sampling(Method::Grid, 0)).unwrap_err().to_string();
+    assert!(error.starts_with("--vary 'backoff.base=1s,6s': a variant is no policy"), "{error}");
+    assert!(error.contains("(with backoff.base 6s, backoff.max 5s)"), "{error}");
+    assert!(error.contains("a space file can leave out combinations"), "{error}");
+}
+
+#[test]
+fn none_is_null_where_a_field_can_be_absent() {
+    let text = "name: s\nvary:\n\
+        - {field: envelope.max_cost, values: [none, $1]}\n\
+        - {choice: c, options: [{name: a, set: {timeouts.first_token: none}}]}\n\
+        - {field: cooldown.rule, values: [none]}\n";
+    let space = around(text).unwrap();
+    let plan = Plan::new(&space, &sampling(Method::Grid, 0)).unwrap();
+    let policies: Vec<_> =
+        plan.variants.iter().map(|levels| space.variant(levels).policy).collect();
+    let costs: Vec<_> = policies.iter().map(|policy| policy.envelope.max_cost).collect();
+    assert_eq!(costs, [None, Some(windtunnel_policy::Money::from_pico(1_000_000_000_000))]);
+    assert!(policies.iter().all(|policy| policy.timeouts.first_token.is_none()));
+    let error = around("name: s\nvary:\n- {field: hedge, values: [none, null]}\n").unwrap_err();
+    assert!(error.to_string().contains("`none` is given twice"), "{error}");
+}
+
+#[test]
+fn a_list_needs_brackets_of_its_own() {
+    let space = arguments(&["breakers[0].key=[provider],[provider,model]"]);
+    assert_eq!(Plan::new(&space, &sampling(Method::Grid, 0)).unwrap().variants.len(), 2);
+    let bare = Space::of_arguments(&["breakers[0].key=[provider,model]".into()]).unwrap();
+    let error = bare.around(&load_policy("conservative").unwrap()).unwrap_err().to_string();
+    assert!(error.contains("`breakers[0].key` holds a list, and `provider` is none"), "{error}");
+    assert!(error.contains("`--vary 'breakers[0].key=[provider],[…]'`"), "{error}");
+}
+
+#[test]
+fn policies_that_are_alike_are_told() {
+    // 1 s said twice, with two limits on attempts: two pairs, in the order of nested loops.
+    let space = arguments(&["attempts.max=1..2", "backoff.base=1s,1000ms"]);
+    let plan = Plan::new(&space, &sampling(Method::Grid, 0)).unwrap();
+    assert_eq!(plan.alike, Some(Alike { count: 2, first: 2, same_as: 1 }));
+    let note = plan.note(&space).unwrap();
+    let wanted = "2 of 4 variants: the policy is that of an earlier one, such as 2, which is 1 \
+        whatever it says of `backoff.base`.";
+    assert!(note.starts_with(wanted), "{note}");
+    // What sets the whole afterwards leaves one of each two.
+    let space = arguments(&["backoff.base=1s,2s", "backoff={base: 3s},{base: 4s}"]);
+    let plan = Plan::new(&space, &sampling(Method::Grid, 0)).unwrap();
+    assert_eq!(plan.alike, Some(Alike { count: 2, first: 3, same_as: 1 }));
+    let apart = arguments(&["attempts.max=1..2", "backoff.base=1s,2s"]);
+    assert_eq!(Plan::new(&apart, &sampling(Method::Grid, 0)).unwrap().alike, None);
+}
+
+#[test]
+fn a_space_is_called_in_any_script() {
+    let named = |name: &str| {
+        around(&format!("name: {name}\nvary:\n- {{field: attempts.max, values: [1, 2]}}\n"))
+    };
+    for good in ["größe-der-wartezeit", "重试", "повторы_2"] {
+        assert_eq!(named(good).unwrap().space.name, good);
+    }
+    for bad in ["'a b'", "'né (2)'", "a\u{301}"] {
+        let error = named(bad).unwrap_err().to_string();
+        assert!(error.contains("use letters, digits and `-_./:`"), "{error}");
+    }
+}
+
 #[test]
 fn an_absurd_grid_is_refused_with_its_size() {
-    let space = arguments(&["backoff.base=1ms..9s:5000", "backoff.max=10s..20s:5000"]);
+    let space = arguments(&["backoff.base=1ms..8s:5000", "backoff.max=10s..20s:5000"]);
     let error = Plan::new(&space, &sampling(Method::Grid, 0)).unwrap_err().to_string();
     assert!(error.contains("25,000,000 variants"), "{error}");
-    let open = arguments(&["backoff.base=1ms..9s"]);
+    let open = arguments(&["backoff.base=1ms..8s"]);
     let error = Plan::new(&open, &sampling(Method::Grid, 0)).unwrap_err().to_string();
-    assert!(error.contains("needs a number of values of `backoff.base`"), "{error}");
+    assert!(error.contains("needs a number of values of `backoff.base`; give"), "{error}");
+    let whole = arguments(&["attempts.max=1..1000"]);
+    assert_eq!(Plan::new(&whole, &sampling(Method::Grid, 0)).unwrap().variants.len(), 1_000);
+    let whole = arguments(&["breakers[0].trip[0].rate_over_time.min_calls=1..1001"]);
+    let error = Plan::new(&whole, &sampling(Method::Grid, 0)).unwrap_err().to_string();
+    assert!(error.contains("of whole numbers it takes each, up to 1,000 of them; give"), "{error}");
     for (method, count) in
         [(Method::Sobol, 65_537), (Method::Random, 1_000_001), (Method::Random, 0)]
     {
@@ -198,7 +330,7 @@ fn an_absurd_grid_is_refused_with_its_size() {
 
 #[test]
 fn a_hypercube_has_one_point_in_each_slice_of_each_dimension() {
-    let space = arguments(&["timeouts.first_token=0s..100s", "envelope.min_useful=0s..100s"]);
+    let space = arguments(&["envelope.safety_margin=0s..100s", "envelope.min_useful=0s..100s"]);
     let points = sampling(Method::LatinHypercube, 100).points(&space).unwrap();
     let slice = |index: u64, dimension| (points.coordinate(index, dimension) * 100.0) as u64;
     for dimension in 0..2 {
@@ -238,7 +370,7 @@ fn sobol_points_are_a_net_whatever_the_seed() {
 /// The share of points in a corner box is its volume: much nearer than chance for Sobol points.
 #[test]
 fn sobol_fills_boxes_better_than_chance() {
-    let space = arguments(&["timeouts.first_token=0s..100s", "envelope.min_useful=0s..100s"]);
+    let space = arguments(&["envelope.safety_margin=0s..100s", "envelope.min_useful=0s..100s"]);
     let worst = |method| {
         let points = sampling(method, 1_024).points(&space).unwrap();
         let at = |i| (points.coordinate(i, 0), points.coordinate(i, 1));
@@ -297,7 +429,7 @@ proptest! {
     fn coordinates_find_their_level_again(coordinate in 0.0..1.0_f64) {
         let space = arguments(&[
             "attempts.max=1..9",
-            "backoff.base=1ms..9s:log",
+            "backoff.base=1ms..8s:log",
             "timeouts.first_token=1s..77s:13",
             "attempts.order=retry_then_failover,free_pick,walk_then_retry",
         ]);

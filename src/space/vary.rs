@@ -3,7 +3,11 @@
 use serde_json::Value;
 
 use super::file::{Range, Scale, Vary};
+use super::range::is_number;
 use crate::input::{InputError, SourceFile, read_yaml};
+
+/// More of an argument is not repeated in messages.
+const LONGEST_SHOWN: usize = 100;
 
 /// Reads an argument: `FIELD=A,B,C`, or `FIELD=LOW..HIGH` with `:log`, `:COUNT` or `:step=STEP`
 /// behind it.
@@ -12,9 +16,9 @@ use crate::input::{InputError, SourceFile, read_yaml};
 /// What is wrong with it, and how such an argument looks.
 pub(super) fn parse(argument: &str) -> Result<Vary, InputError> {
     let refuse = |message: String| {
-        InputError::new("--vary", message).at(1, 1, argument).fix(
+        InputError::new(called(argument), message).fix(
             "write `FIELD=LOW..HIGH`, `FIELD=LOW..HIGH:log`, `FIELD=LOW..HIGH:COUNT`, \
-             `FIELD=LOW..HIGH:step=STEP` or `FIELD=A,B,C`",
+             `FIELD=LOW..HIGH:step=STEP` or `FIELD=A,B,C`; of lists, `FIELD=[A,B],[C]`",
         )
     };
     let (field, values) = argument
@@ -29,7 +33,11 @@ pub(super) fn parse(argument: &str) -> Result<Vary, InputError> {
         let range = range(low, rest).map_err(refuse)?;
         return Ok(Vary { field, range: Some(range), ..Vary::default() });
     }
-    let list = match values.trim_start().starts_with('[') {
+    if let Some((low, high)) = values.split_once('-').filter(|ends| are_numbers(*ends)) {
+        let message = format!("`{values}` is no range; write `{}..{}`", low.trim(), high.trim());
+        return Err(refuse(message));
+    }
+    let list = match is_one_list(values.trim()) {
         true => values.to_owned(),
         false => format!("[{values}]"),
     };
@@ -39,6 +47,43 @@ pub(super) fn parse(argument: &str) -> Result<Vary, InputError> {
         Err(message) => return Err(refuse(message)),
     };
     Ok(Vary { field, values: Some(values), ..Vary::default() })
+}
+
+/// What messages call an argument: there may be several.
+pub(super) fn called(argument: &str) -> String {
+    let shown: String = argument.chars().take(LONGEST_SHOWN).collect();
+    let cut = if shown.len() < argument.len() { "…" } else { "" };
+    format!("--vary '{shown}{cut}'")
+}
+
+/// True for `[A,B]`, which lists the values; `[A],[B]` lists values that are lists.
+fn is_one_list(text: &str) -> bool {
+    if !text.starts_with('[') {
+        return false;
+    }
+    let mut depth = 0;
+    let mut quote = None;
+    for (at, c) in text.char_indices() {
+        match (quote, c) {
+            (Some(open), _) if c == open => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'') => quote = Some(c),
+            (None, '[' | '{') => depth += 1,
+            (None, ']' | '}') => {
+                depth -= 1;
+                if depth == 0 {
+                    return text[at + 1..].trim().is_empty();
+                }
+            }
+            (None, _) => {}
+        }
+    }
+    // Never closed: as it stands, for the message.
+    true
+}
+
+fn are_numbers((low, high): (&str, &str)) -> bool {
+    [low, high].into_iter().all(|text| yaml(text).is_ok_and(|value| is_number(&value)))
 }
 
 fn range(low: &str, rest: &str) -> Result<Range, String> {
@@ -99,6 +144,32 @@ mod tests {
         let wanted = vec![json!(null), json!({"after_quantile": "95%", "at_least": "1s"})];
         assert_eq!(listed.values, Some(wanted));
         assert_eq!(parse("a=[true, 1]").unwrap().values, Some(vec![json!(true), json!(1)]));
+    }
+
+    #[test]
+    fn values_that_are_lists() {
+        for (text, wanted) in [
+            ("a=[x,y],[x]", vec![json!(["x", "y"]), json!(["x"])]),
+            ("a=[],[x]", vec![json!([]), json!(["x"])]),
+            ("a=[x], none", vec![json!(["x"]), json!("none")]),
+            ("a=[[x,y],[x]]", vec![json!(["x", "y"]), json!(["x"])]),
+            ("a=[[x]]", vec![json!(["x"])]),
+            ("a=[x,y]", vec![json!("x"), json!("y")]),
+            ("a=[']', x]", vec![json!("]"), json!("x")]),
+            ("a=[{b: [1]}],[{b: [2]}]", vec![json!([{"b": [1]}]), json!([{"b": [2]}])]),
+        ] {
+            assert_eq!(parse(text).unwrap().values, Some(wanted), "{text}");
+        }
+    }
+
+    #[test]
+    fn messages_name_the_argument_they_are_about() {
+        let error = parse("attempts.max=1-5").unwrap_err().to_string();
+        let wanted = "--vary 'attempts.max=1-5': `1-5` is no range; write `1..5`;";
+        assert!(error.starts_with(wanted), "{error}");
+        let long = format!("a=1..{}", "9".repeat(200));
+        // The mark of the cut takes the place of all but a hundred characters.
+        assert_eq!(called(&long).chars().count(), "--vary ''".len() + 100 + 1);
     }
 
     #[test]

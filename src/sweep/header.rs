@@ -5,6 +5,7 @@ use sha2::{Digest, Sha256};
 
 use super::objective::Objective;
 use super::score::Aggregate;
+use crate::input::InputError;
 use crate::space::{Kind, Scale, Tally};
 use crate::stats::Dimension;
 
@@ -171,6 +172,9 @@ impl From<Measured> for Dimension {
     }
 }
 
+/// A sweep in more parts is refused.
+const MOST_SHARDS: u64 = 100_000;
+
 /// One of several parts of the variants: every `of`th, from the `number`th on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -188,16 +192,28 @@ impl Shard {
     /// Reads `2/8`.
     ///
     /// # Errors
-    /// What was expected.
-    pub fn parse(text: &str) -> Result<Shard, String> {
-        let expected = || format!("expected a shard such as 2/8, found `{text}`");
-        let (number, of) = text.split_once('/').ok_or_else(expected)?;
-        let (number, of) = (number.trim().parse(), of.trim().parse());
-        match (number, of) {
-            (Ok(number), Ok(of)) if (1..=of).contains(&number) && of <= 100_000 => {
+    /// What was expected, and what to write.
+    pub fn parse(text: &str) -> Result<Shard, InputError> {
+        let refuse = |fix: String| {
+            let message = format!("expected a shard such as 2/8, found `{text}`");
+            Err(InputError::new("--shard", message).fix(fix))
+        };
+        let parts = text.split_once('/');
+        let parts =
+            parts.and_then(|(n, of)| Some((n.trim().parse().ok()?, of.trim().parse().ok()?)));
+        match parts {
+            Some((number, of)) if (1..=of).contains(&number) && of <= MOST_SHARDS => {
                 Ok(Shard { number, of })
             }
-            _ => Err(expected()),
+            Some((_, of)) if of > MOST_SHARDS => {
+                refuse(format!("make it one of {MOST_SHARDS} parts at most"))
+            }
+            Some((_, of)) if of > 0 => {
+                refuse(format!("parts are counted from 1: name one of 1/{of} to {of}/{of}"))
+            }
+            _ => refuse(
+                "write `--shard 1/8` for the first of eight parts, `8/8` for the last".into(),
+            ),
         }
     }
 
@@ -262,8 +278,19 @@ mod tests {
     #[test]
     fn shards_as_people_write_them() {
         assert_eq!(Shard::parse("2/8"), Ok(Shard { number: 2, of: 8 }));
-        for bad in ["", "2", "0/8", "9/8", "a/b", "1/0", "-1/2", "1/100001"] {
-            assert!(Shard::parse(bad).is_err(), "{bad}");
+        for (bad, fix) in [
+            ("", "`--shard 1/8`"),
+            ("2", "`--shard 1/8`"),
+            ("a/b", "`--shard 1/8`"),
+            ("-1/2", "`--shard 1/8`"),
+            ("0/0", "`--shard 1/8`"),
+            ("1/0", "`--shard 1/8`"),
+            ("0/8", "one of 1/8 to 8/8"),
+            ("9/8", "one of 1/8 to 8/8"),
+            ("1/100001", "one of 100000 parts at most"),
+        ] {
+            let error = Shard::parse(bad).unwrap_err().to_string();
+            assert!(error.contains(fix), "{bad}: {error}");
         }
     }
 }

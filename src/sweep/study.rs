@@ -1,6 +1,5 @@
 //! A sweep before it runs: everything checked, no world made.
 
-use rayon::prelude::*;
 use serde_json::Value;
 use windtunnel_policy::Router;
 use windtunnel_policy::config::Policy;
@@ -59,11 +58,9 @@ impl<'s> Study<'s> {
         space: PolicySpace,
         options: &StudyOptions,
     ) -> Result<Study<'s>, InputError> {
-        let plan = Plan::new(&space, &options.sampling)?;
-        (0..plan.variants.len()).into_par_iter().try_for_each(|position| {
-            check(&scenarios, &space, &space.variant(&plan.variants[position]))
-        })?;
         check(&scenarios, &space, &space.base_variant())?;
+        let plan =
+            Plan::checked(&space, &options.sampling, |variant| check(&scenarios, &space, variant))?;
         let columns = Columns::of(&space);
         let figures = Figures::new(&scenarios, &options.objectives, options.score);
         let counted = scenarios.iter().map(|Weighted { scenario, weight }| Counted {

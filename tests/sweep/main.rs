@@ -68,6 +68,29 @@ fn there(folder: &TempDir, name: &str) -> bool {
     Path::new(&folder.path().join(name)).exists()
 }
 
+#[test]
+fn variants_that_are_one_policy_are_told_once() {
+    let folder = folder();
+    let words = [
+        "sweep",
+        "small.yaml",
+        "--vary",
+        "backoff.base=1s,1000ms",
+        "--sample",
+        "grid",
+        "--dry-run",
+    ];
+    let output = windtunnel(&folder, &words);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    let note = "note: 1 of 2 variants: the policy is that of an earlier one, such as 2, which is 1 \
+        whatever it says of `backoff.base`. They are run all the same; leave out values that mean the \
+        same, and fields that a later entry sets again\n";
+    assert_eq!(told, note);
+    let quiet = windtunnel(&folder, &[&words[..], &["--quiet"]].concat());
+    assert!(quiet.stderr.is_empty());
+}
+
 const FORMATS: [&str; 4] = ["csv", "jsonl", "parquet", "sweep"];
 
 #[test]

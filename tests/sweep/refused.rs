@@ -21,11 +21,20 @@ fn sweeps_that_cannot_be() {
         (&["--vary", "timeouts.first_token=1s..2s:fast"], "`fast` is neither"),
         (&["--vary", "envelope.min_useful=1s..9s:4000", "--sample", "grid"], "a grid needs a number of values of `backoff.base`"),
         (&["--vary", "attempts.max_same_target=0,1"], "attempts.max_same_target"),
+        (&["--vary", "attempts.max_same_target=3..1"], "turn them round: from `1` to `3`"),
+        (&["--vary", "attempts.max_same_target=1-3"], "is no range; write `1..3`"),
+        (&["--vary", "timeouts.first_token=0s..2s:log"], "begin it above zero, such as at `1ms`, or leave out `log`"),
+        (&["--vary", "attempts.max_same_target=1..1001", "--vary", "envelope.min_useful=2s..1s"], "--vary 'envelope.min_useful=2s..1s': `2s` is not below"),
+        (&["--vary", "attempts.max_same_target=0..200"], "is 0 (with attempts.max_same_target 0)"),
+        (&["--vary", "envelope.max_cost=$0..$9"], "envelope.max_cost: leaves no money at all (with envelope.max_cost $0.00)"),
+        (&["--vary", "breakers[0].key=[provider]"], "put each list in brackets of its own"),
         (&["--objective", "succes"], "did you mean `success`?"),
         (&["--objective", "recovered_by_retry"], "write `min:recovered_by_retry` or `max:recovered_by_retry`"),
         (&["--objective", "success", "--objective", "success"], "is given twice"),
         (&["--robust"], "there is one scenario"),
         (&["--shard", "3/2", "--out", "x.sweep"], "expected a shard such as 2/8"),
+        (&["--shard", "3/2", "--out", "x.sweep"], "name one of 1/2 to 2/2"),
+        (&["--shard", "0/0", "--out", "x.sweep"], "write `--shard 1/8` for the first of eight parts"),
         (&["--shard", "1/2"], "a shard writes one file"),
         (&["--shard", "1/2", "--out", "x.csv"], "a shard alone makes no table"),
         (&["--resume"], "nothing was kept without `--out`"),
@@ -42,7 +51,9 @@ fn sweeps_that_cannot_be() {
     }
     refused(&folder, &["sweep", "small.yaml", "small.yaml", "--vary", "attempts.max=1..2"], "is given twice");
     refused(&folder, &["sweep", "small.yaml", "--vary", "attempts.max=1..2", "--variants", "70000"], "the Sobol sequence has 65536");
-    refused(&folder, &["sweep", "small.yaml=0", "--vary", "attempts.max=1..2"], "a number above 0");
+    refused(&folder, &["sweep", "small.yaml=0", "--vary", "attempts.max=1..2"], "write `small.yaml=2`, or `small.yaml`");
+    let grid = ["sweep", "small.yaml", "--vary", "retry_budgets[0].kind.ratio.min_per_second=1..5000", "--sample", "grid"];
+    refused(&folder, &grid, "of whole numbers it takes each, up to 1,000 of them; give the range a `count`");
     for left in ["x.sweep", "x.csv", "x.csv.sweep", "a.sweep", "b.sweep"] {
         assert!(!there(&folder, left), "{left} is left over");
     }

@@ -9,6 +9,7 @@ use super::around::PolicySpace;
 use super::dimension::Dimension;
 use super::level::Levels;
 use super::plan::MOST_VARIANTS;
+use super::range::MOST_WHOLE_NUMBERS;
 use crate::draw::{Key, NameHash, Purpose};
 use crate::input::InputError;
 use hypercube::Hypercube;
@@ -77,8 +78,12 @@ impl Sampling {
         let kind = match self.method {
             Method::Grid => return grid(space),
             _ if count == 0 || count > MOST_VARIANTS => {
-                let message = format!("{count} variants: expected 1 to {MOST_VARIANTS}");
-                return Err(InputError::new("--variants", message));
+                let most = grouped(u128::from(MOST_VARIANTS));
+                return Err(InputError::new(
+                    "--variants",
+                    format!("{count} variants are asked for"),
+                )
+                .fix(format!("ask for 1 to {most}")));
             }
             Method::Random => Kind::Random(key),
             Method::LatinHypercube => {
@@ -146,7 +151,11 @@ fn grid(space: &PolicySpace) -> Result<Points<'_>, InputError> {
     let mut sizes = Vec::new();
     for (position, dimension) in space.dimensions.iter().enumerate() {
         let Some(size) = dimension.size() else {
-            let message = format!("a grid needs a number of values of `{}`", dimension.name);
+            let mut message = format!("a grid needs a number of values of `{}`", dimension.name);
+            if dimension.is_of_whole_numbers() {
+                let most = grouped(u128::from(MOST_WHOLE_NUMBERS));
+                message += &format!(": of whole numbers it takes each, up to {most} of them");
+            }
             return Err(space.space.mistake(position, "range", message).fix(
                 "give the range a `count` or a `step` (`:7` or `:step=…` behind it), or take \
                  `--sample sobol`",
