@@ -59,14 +59,20 @@ struct Cells {
 }
 
 impl<'a> Map<'a> {
-    /// The field that matters most against the next that does. Refuses where fewer than two matter apart
-    /// from each other.
+    /// The field that matters most against the next that does, or the only other that varies: who varies two
+    /// fields wants to see them. Refuses where fewer than two of more matter apart from each other.
     pub(super) fn new(summary: &'a Summary, objective: usize) -> Result<Map<'a>, String> {
         let mut ranked = ranked(summary, objective);
-        ranked.retain(|effect| effect.share > 0.0);
+        let matters = |effect: &Effect| effect.share > 0.0;
+        if ranked.len() != 2 {
+            ranked.retain(matters);
+        }
         let [first, others @ ..] = ranked.as_slice() else {
             return Err("no field matters to it".into());
         };
+        if !matters(first) {
+            return Err("no field matters to it".into());
+        }
         let name = |effect: &Effect| {
             let name = cut(&summary.header.fields[effect.field].name);
             format!("{name}, {}", per_cent(effect.share))

@@ -177,3 +177,18 @@ fn a_map_of_one_field_that_matters_is_left_out() {
     let map = left_out.iter().find(|chart| chart.name == "map-success").expect("it is left out");
     assert_eq!(map.why, "one field alone matters to it (tries, 100 %)");
 }
+
+#[test]
+fn who_varies_two_fields_sees_them_also_where_one_does_not_matter() {
+    let points = (0..64).map(|n| plain(n, 0.5 + 0.001 * (n % 2) as f64, 1.0, 0.01));
+    let mut points: Vec<Point> = points.collect();
+    for point in &mut points {
+        point.fields[0] = json!(point.variant / 2 % 4);
+        point.fields[1] = json!(point.variant % 2);
+    }
+    let summary = summary(points);
+    let svg = svg(&summary, "map-success");
+    assert!(texts(&svg).contains(&"tries, 100 %; wait, less than 1 %"), "{:?}", texts(&svg));
+    // Neither matters to what is always the same.
+    assert!(summary.charts().left_out.iter().any(|chart| chart.name == "map-cost_per_success"));
+}
