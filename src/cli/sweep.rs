@@ -110,7 +110,7 @@ fn scenarios(written: &[String]) -> Result<Vec<(Scenario, f64)>, InputError> {
                 InputError::new(text, message).fix(format!("write `{name}=2`, or `{name}`"))
             );
         }
-        let scenario = Scenario::load(name)?;
+        let scenario = Scenario::load(name).map_err(|error| bad_weight(text, error))?;
         let called = &scenario.file.name;
         if scenarios.iter().any(|(other, _)| other.file.name == *called) {
             return Err(InputError::new(text, format!("scenario `{called}` is given twice"))
@@ -119,6 +119,17 @@ fn scenarios(written: &[String]) -> Result<Vec<(Scenario, f64)>, InputError> {
         scenarios.push((scenario, weight));
     }
     Ok(scenarios)
+}
+
+/// What to tell who writes something else where a weight stands.
+fn bad_weight(text: &str, error: InputError) -> InputError {
+    match text.rsplit_once('=') {
+        Some((name, weight)) if weight.parse::<f64>().is_err() => {
+            InputError::new(text, format!("`{weight}` is no weight, which is a number"))
+                .fix(format!("write `{name}=2`, or `{name}`"))
+        }
+        _ => error,
+    }
 }
 
 fn space(args: &SweepArgs) -> Result<PolicySpace, InputError> {

@@ -93,7 +93,7 @@ fn without_weight(text: &str, error: InputError) -> InputError {
             text,
             "`tune` takes no weights, which `sweep` does: all scenarios count alike",
         )
-        .fix(format!("write `{name}`, or take `--robust`, by which the worst scenarios count")),
+        .fix(format!("write `{name}`; of several, `--robust` counts the worst")),
         _ => error,
     }
 }

@@ -284,7 +284,7 @@ impl PolicySpace {
         // Arguments say no conditions.
         let out = match self.space.source {
             Some(_) => ", or leave such variants out by a condition under `where:`",
-            None => "; a space file can leave out combinations (`where:`)",
+            None => "; a space file can leave out combinations (`when:`, `where:`)",
         };
         let fix = format!("{remedy}{or}give other values{out}");
         self.space.mistake(position, "", message).fix(fix)

@@ -249,13 +249,16 @@ fn as_a_policy_says(path: &FieldPath, value: &Value) -> Result<Value, Refusal> {
     }
     if !value.is_array() && schema_walk::is_list(path) {
         let text = text_of(value);
-        return Err(Refusal::new(
-            format!("`{path}` holds a list, and `{text}` is none"),
-            format!(
+        let fix = match text.as_str() {
+            "none" => {
+                format!("one without elements is `[]`: `values: [[]]`, or `--vary '{path}=[[]]'`")
+            }
+            _ => format!(
                 "put each list in brackets of its own: `values: [[{text}], […]]`, or \
                  `--vary '{path}=[{text}],[…]'`"
             ),
-        ));
+        };
+        return Err(Refusal::new(format!("`{path}` holds a list, which `{text}` is not"), fix));
     }
     Ok(value.clone())
 }

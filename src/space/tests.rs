@@ -271,8 +271,13 @@ fn a_list_needs_brackets_of_its_own() {
     assert_eq!(Plan::new(&space, &sampling(Method::Grid, 0)).unwrap().variants.len(), 2);
     let bare = Space::of_arguments(&["breakers[0].key=[provider,model]".into()]).unwrap();
     let error = bare.around(&load_policy("conservative").unwrap()).unwrap_err().to_string();
-    assert!(error.contains("`breakers[0].key` holds a list, and `provider` is none"), "{error}");
+    assert!(error.contains("`breakers[0].key` holds a list, which `provider` is not"), "{error}");
     assert!(error.contains("`--vary 'breakers[0].key=[provider],[…]'`"), "{error}");
+    for empty in ["breakers=none", "breakers=null"] {
+        let space = Space::of_arguments(&[empty.into()]).unwrap();
+        let error = space.around(&load_policy("conservative").unwrap()).unwrap_err().to_string();
+        assert!(error.contains("one without elements is `[]`"), "{error}");
+    }
 }
 
 #[test]
@@ -288,6 +293,9 @@ fn policies_that_are_alike_are_told() {
     // What sets the whole afterwards leaves one of each two.
     let space = arguments(&["backoff.base=1s,2s", "backoff={base: 3s},{base: 4s}"]);
     let plan = Plan::new(&space, &sampling(Method::Grid, 0)).unwrap();
+    assert_eq!(plan.alike, Some(Alike { count: 2, first: 3, same_as: 1 }));
+    let named = arguments(&["name=a,b", "attempts.max=1..2"]);
+    let plan = Plan::new(&named, &sampling(Method::Grid, 0)).unwrap();
     assert_eq!(plan.alike, Some(Alike { count: 2, first: 3, same_as: 1 }));
     let apart = arguments(&["attempts.max=1..2", "backoff.base=1s,2s"]);
     assert_eq!(Plan::new(&apart, &sampling(Method::Grid, 0)).unwrap().alike, None);

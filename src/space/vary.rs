@@ -24,6 +24,9 @@ pub(super) fn parse(argument: &str) -> Result<Vary, InputError> {
     let (field, values) = argument
         .split_once('=')
         .ok_or_else(|| refuse("has no `=` between the field and its values".into()))?;
+    if field.trim().is_empty() {
+        return Err(refuse("names no field before its `=`".into()));
+    }
     let field = Some(field.trim().to_owned());
     if values.trim().is_empty() {
         return Err(refuse("has no values".into()));
@@ -174,7 +177,18 @@ mod tests {
 
     #[test]
     fn what_is_neither_is_refused() {
-        for bad in ["a", "a=", "a=1..", "a=..2", "a=1..2:fast", "a={", "a=1..2:step=", "a=1...3"] {
+        for bad in [
+            "a",
+            "",
+            "=1..2",
+            "a=",
+            "a=1..",
+            "a=..2",
+            "a=1..2:fast",
+            "a={",
+            "a=1..2:step=",
+            "a=1...3",
+        ] {
             assert!(parse(bad).is_err(), "{bad}");
         }
         for twice in ["log:log", "log:linear", "3:4", "step=2:step=3", "log:5:log"] {

@@ -133,8 +133,7 @@ fn check(
     variant: &Variant,
 ) -> Result<(), InputError> {
     for Weighted { scenario, .. } in scenarios {
-        let made = Router::new(variant.policy.clone(), scenario.topology.clone());
-        if let Err(problems) = made {
+        if let Err(problems) = Router::check(&variant.policy, &scenario.topology) {
             let problem = problems.first().expect("a refusal names at least one problem");
             let set = space.describe(&variant.levels);
             let which = if set.is_empty() { "the base".into() } else { format!("with {set}") };

@@ -52,6 +52,7 @@ fn sweeps_that_cannot_be() {
     refused(&folder, &["sweep", "small.yaml", "small.yaml", "--vary", "attempts.max=1..2"], "is given twice");
     refused(&folder, &["sweep", "small.yaml", "--vary", "attempts.max=1..2", "--variants", "70000"], "the Sobol sequence has 65536");
     refused(&folder, &["sweep", "small.yaml=0", "--vary", "attempts.max=1..2"], "write `small.yaml=2`, or `small.yaml`");
+    refused(&folder, &["sweep", "small.yaml=high", "--vary", "attempts.max=1..2"], "`high` is no weight, which is a number; write `small.yaml=2`");
     let grid = ["sweep", "small.yaml", "--vary", "retry_budgets[0].kind.ratio.min_per_second=1..5000", "--sample", "grid"];
     refused(&folder, &grid, "of whole numbers it takes each, up to 1,000 of them; give the range a `count`");
     for left in ["x.sweep", "x.csv", "x.csv.sweep", "a.sweep", "b.sweep"] {

@@ -72,14 +72,20 @@ impl Router {
     /// # Errors
     /// Everything wrong with either of them, as a list with a path and a remedy for each.
     pub fn new(policy: Policy, topology: Topology) -> Result<Router, Vec<Problem>> {
-        let mut problems = policy.validate().err().unwrap_or_default();
-        problems.extend(check::topology(&topology));
-        problems.extend(check::breakers(&policy, &topology));
-        if !problems.is_empty() {
-            return Err(problems);
-        }
+        Router::check(&policy, &topology)?;
         let core = Core::new(Rules::new(policy, topology));
         Ok(Router { core, slots: Slots::default() })
+    }
+
+    /// Whether [`new`](Router::new) makes a router of them, at far less cost.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn check(policy: &Policy, topology: &Topology) -> Result<(), Vec<Problem>> {
+        let mut problems = policy.validate().err().unwrap_or_default();
+        problems.extend(check::topology(topology));
+        problems.extend(check::breakers(policy, topology));
+        if problems.is_empty() { Ok(()) } else { Err(problems) }
     }
 
     /// Takes an event in at `now`, and appends what must be done about it.
